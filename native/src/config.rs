@@ -39,6 +39,7 @@ limits!(
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS,
     MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_BYTES,
+    MAX_INTERFACE_LINE_CHARS,
 );
 
 macro_rules! tags {
@@ -103,7 +104,7 @@ macro_rules! functions {
 
 functions!(
     classify_name, combine, is_action, is_step_label, classify_line, is_copyright_notice, is_note_of_change,
-    is_date_line, is_label, is_credit, is_pager_part, count_fields,
+    is_date_line, is_label, is_credit, is_pager_part, count_fields, is_interface_line,
 );
 
 pub struct Config {
@@ -128,6 +129,8 @@ pub struct Config {
     pub step_keys: HashSet<String>,
     pub step_types: HashSet<String>,
     pub line_keys: HashSet<String>,
+    pub phrase_starts: HashSet<String>,
+    pub empty_ends: Vec<String>,
     pub credit_ends: Vec<String>,
     pub section_names: Vec<String>,
     pub action_words: Vec<String>,
@@ -185,6 +188,8 @@ impl Config {
             step_keys: item(from, "step_keys")?.extract()?,
             step_types: item(from, "step_types")?.extract()?,
             line_keys: item(from, "line_keys")?.extract()?,
+            phrase_starts: item(from, "phrase_starts")?.extract()?,
+            empty_ends: item(from, "empty_ends")?.extract()?,
             credit_ends: item(from, "credit_ends")?.extract()?,
             section_names: item(from, "section_names")?.extract()?,
             action_words: item(from, "action_words")?.extract()?,
@@ -308,6 +313,10 @@ impl Config {
 
     pub fn is_pager_part(&self, py: Python<'_>, line: &str) -> PyResult<bool> {
         self.functions.is_pager_part.bind(py).call1((line,))?.extract()
+    }
+
+    pub fn is_interface_line(&self, py: Python<'_>, line: &str) -> PyResult<bool> {
+        self.functions.is_interface_line.bind(py).call1((line,))?.extract()
     }
 
     pub fn count_fields(&self, py: Python<'_>, line: &str) -> PyResult<usize> {

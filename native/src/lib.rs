@@ -3,6 +3,7 @@
 mod config;
 mod elements;
 mod hashes;
+mod interface_lines;
 mod main_text;
 mod nesting;
 mod paragraphs;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use pyo3::prelude::*;
 
 use crate::config::Config;
+use crate::interface_lines::without_interface_lines;
 use crate::paragraphs::{
     split_paragraphs, unlinked_chars, Kept, Paragraph, Paragraphs, Range, COMMENTS, CONTENTS, HEADING, ITEM, LABEL,
     LAYOUT_ASIDE, LINKED_ASIDE, LINKED_HEADING, LINKED_ITEM, LINKS, PRE, SMALL_ASIDE, STUB, TEXT, TOOL,
@@ -59,7 +60,7 @@ pub fn extract_main_text(
         let kept = text::cut(&result, most_chars).len();
         result.truncate(kept);
     }
-    Ok(result)
+    without_interface_lines(py, config, result)
 }
 
 struct Extraction<'a, 'py> {

@@ -33,6 +33,15 @@ pub fn is_digit(character: char) -> bool {
     unsafe { _PyUnicode_IsDigit(character as u32) != 0 }
 }
 
+/// `\d` of a regular expression.
+pub fn is_decimal(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_digit();
+    }
+    // SAFETY: see above.
+    unsafe { _PyUnicode_IsDecimalDigit(character as u32) != 0 }
+}
+
 pub fn is_alnum(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric();

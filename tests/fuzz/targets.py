@@ -64,7 +64,7 @@ from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.websub_protocol import discover_hubs
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical, join, key_of, surt
-from evercrawl.core.usage_terms import header_terms, page_terms, parse_preferences, tdmrep_terms
+from evercrawl.core.usage_terms import header_terms, parse_preferences, tdmrep_terms
 from evercrawl.engine.ports import ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Exchange, Fetched, Request
@@ -283,7 +283,6 @@ def read_publisher(data: bytes) -> None:
     parse_preferences(text(data), "robots.txt")
     tdmrep_terms(URL, data)
     header_terms(URL, (("X-Robots-Tag", text(data)), ("Link", text(data)), ("tdm-policy", text(data))), agent="a")
-    page_terms(URL, (("Content-Type", "text/html"),), data, agent="a")
 
 
 def read_feed(data: bytes) -> None:

@@ -8,21 +8,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.core.document.bounds import truncate_markup
-from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.robots.robots_txt import normalise_escapes, pattern_rank
 from evercrawl.core.url import join, path_of
 from evercrawl.model.fetch import Headers
 from evercrawl.model.usage import UsageStatement, UsageTerms
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+    from evercrawl.core.document.elements import Elements
 
 MAX_STATEMENTS = 50
 MAX_LICENCES = 10
 MAX_URL_CHARS = 2048
 MAX_SOURCE_CHARS = 200
-READ_BYTES = 512 * 1024  # Bytes of a page in which statements are looked for.
+MAX_MENTIONS = 50  # Words of a page that are examined one by one.
+MAX_VALUE_BYTES = 1000
 MAX_SCRIPTS = 20
 MAX_JSON_VALUES = 5_000
 TDMREP_PATH = "/.well-known/tdmrep.json"
@@ -43,14 +44,10 @@ _LABELS = {
 """Labels of Content-Usage, those of earlier drafts included, and of Content-Signal."""
 _VALUES = {"y": True, "yes": True, "n": False, "no": False}
 _DIRECTIVES = {"noai": "ai-train", "noimageai": "ai-train-images"}
-_MARKS = (b"licen", b"tdm-", b"noai", b"noimageai", b"dc.rights", b"dcterms.")
-"""A page without any of these says nothing."""
+_SIGNS = b"= \t\n\f\r"
 _LICENCE_METAS = frozenset(("dc.rights", "dc.rights.license", "dcterms.license", "dcterms.rights", "license"))
 _LICENCE_KEYS = ("license", "schema:license", "http://schema.org/license", "https://schema.org/license")
-_SELECTOR = (
-    "meta[name],meta[property],link[rel~=license],a[rel~=license],area[rel~=license],[itemprop=license],"
-    "script[type='application/ld+json']"
-)
+_SELECTOR = "link[rel~=license],a[rel~=license],area[rel~=license],[itemprop=license]"
 
 
 def parse_preferences(text: str, source: str) -> tuple[UsageStatement, ...]:
@@ -146,36 +143,42 @@ def _url(base: str, text: str) -> str | None:
 # The page
 
 
-def page_terms(url: str, headers: Headers, body: bytes, *, agent: str) -> UsageTerms:
+def page_terms(url: str, tree: LexborHTMLParser, elements: Elements, body: bytes, *, agent: str) -> UsageTerms:
     """Return what a page says in its elements: meta, rel=license, itemprop=license, JSON-LD, Dublin Core."""
-    if sniff_media_type(headers, body) not in HTML_TYPES:
-        return UsageTerms()
-    lower = body[:READ_BYTES].lower()
-    if not any(mark in lower for mark in _MARKS):
-        return UsageTerms()
-    start = truncate_markup(body[:READ_BYTES])
-    from selectolax.lexbor import LexborHTMLParser  # Not needed to read robots.txt.
-
     metas: dict[str, str] = {}
     statements: list[UsageStatement] = []
     licences: list[str] = []
-    scripts = 0
-    for node in LexborHTMLParser(start.decode("utf-8", "replace")).css(_SELECTOR):
-        if node.tag == "meta":
-            name = (node.attributes.get("name") or node.attributes.get("property") or "").strip().lower()
-            content = node.attributes.get("content") or ""
-            if name in ("robots", agent.lower()):
-                statements += _directives(content.split(","), f"meta {name}")
-            if name in _LICENCE_METAS and content:
-                licences += _named_licences(url, content)
-            metas.setdefault(name, content)
-        elif node.tag == "script":
-            scripts += 1
-            licences += _json_licences(url, node.text()) if scripts <= MAX_SCRIPTS else []
-        else:
-            licences += _element_licence(url, node)
+    for meta in elements.metas:
+        name = (meta.get("name") or meta.get("property") or "").strip().lower()
+        content = meta.get("content") or ""
+        if name in ("robots", agent):
+            statements += _directives(content.split(","), f"meta {name}")
+        if name in _LICENCE_METAS and content:
+            licences += _named_licences(url, content)
+        metas.setdefault(name, content)
+    if _may_name_licence(body.lower()):
+        licences += [found for node in tree.css(_SELECTOR) for found in _element_licence(url, node)]
+    for script in elements.linked_data[:MAX_SCRIPTS]:
+        licences += _json_licences(url, script) if "licen" in script else []
+    reserved = _tdm_terms(url, metas.get("tdm-reservation"), metas.get("tdm-policy"), "meta tdm")
     own = UsageTerms(tuple(statements), tuple(licences))
-    return combine_terms(own, _tdm_terms(url, metas.get("tdm-reservation"), metas.get("tdm-policy"), "meta tdm"))
+    return combine_terms(own, reserved) if own or reserved else own
+
+
+def _may_name_licence(lower: bytes) -> bool:
+    """Return whether an attribute may name a licence; most pages only speak of licences in their text."""
+    at = -1
+    for _ in range(MAX_MENTIONS):
+        at = lower.find(b"licen", at + 1)
+        if at < 0:
+            return False
+        before = lower[max(0, at - MAX_VALUE_BYTES) : at]
+        for mark in (b'"', b"'", b"="):
+            name, sign, _ = before.rpartition(mark)
+            name = name.rstrip()
+            if sign and (mark == b"=" or name.endswith(b"=")) and name.rstrip(_SIGNS).endswith((b"rel", b"itemprop")):
+                return True
+    return True
 
 
 def _element_licence(url: str, node: LexborNode) -> list[str]:

@@ -16,7 +16,7 @@ from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
 from evercrawl.core.sentiment.field_analysers import analyse_fields, analyse_items
 from evercrawl.core.sitemap.llms_txt import named_in
 from evercrawl.core.url import site_of
-from evercrawl.core.usage_terms import combine_terms, header_terms, page_terms, tdmrep_terms
+from evercrawl.core.usage_terms import combine_terms, header_terms, tdmrep_terms
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import (
     VisitOutcome,
@@ -292,12 +292,13 @@ def analyse(facts: VisitFacts, decision: Decision) -> Decision:
 
 def note_usage(facts: VisitFacts, decision: Decision) -> Decision:
     """Note what the publisher says about the use of a new version, in robots.txt, header fields and the page."""
-    answer = facts.answer
-    if decision.content is None or not decision.outcome.is_new_version or not isinstance(answer, Fetched):
+    answer, content = facts.answer, decision.content
+    if content is None or not decision.outcome.is_new_version or not isinstance(answer, Fetched):
         return decision
-    url, agent = facts.page.url, facts.policy.agent
+    url, document = facts.page.url, content.document
     robots, state = facts.known.robots, facts.related.knowledge.sitemaps
-    said = [header_terms(url, answer.headers, agent=agent), page_terms(url, answer.headers, answer.body, agent=agent)]
+    said = [header_terms(url, answer.headers, agent=facts.policy.agent)]
+    said += [document.terms] if document is not None else []
     if state is not None and state.tdmrep and all(terms.preference("tdm") is None for terms in said):
         said.append(tdmrep_terms(url, state.tdmrep))  # Header and page overrule the file.
     terms = combine_terms(UsageTerms() if robots is None else robots.usage_terms(url), *said)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from evercrawl.model.usage import UsageTerms
+
 
 class Link(NamedTuple):
     """A link: absolute WHATWG URL without fragment, anchor text, and whether it is nofollow."""
@@ -53,6 +55,7 @@ class Document:
     feeds: tuple[str, ...] = ()
     refresh: Refresh | None = None
     robots: Directives = field(default_factory=Directives)
+    terms: UsageTerms = field(default_factory=UsageTerms)  # What the elements of the page say about its use.
     text: str = ""
     author: str | None = None
     published: str | None = None  # ISO 8601, with the precision of the page.

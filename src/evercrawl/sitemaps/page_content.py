@@ -63,7 +63,7 @@ def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: s
     kind = sniff_media_type(headers, body)
     if kind not in HTML_TYPES:
         return ContentSummary(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
-    tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
+    tree, elements, encoding, *_ = parse_page(headers, body, kind=kind, every_anchor=True)
     resolver = ReferenceResolver(url, base_url(url, elements.base), encoding)
     refresh = find_refresh(url, headers, elements.metas, resolver)
     reading = ContentSummary(

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from evercrawl.core.document.html import parse_document
 from evercrawl.core.robots.robots_txt import parse_robots
-from evercrawl.core.usage_terms import (
-    combine_terms,
-    header_terms,
-    page_terms,
-    parse_preferences,
-    rules_terms,
-    tdmrep_terms,
-)
+from evercrawl.core.usage_terms import combine_terms, header_terms, parse_preferences, rules_terms, tdmrep_terms
+from evercrawl.model.settings import ParseSettings
 from evercrawl.model.usage import UsageTerms, terms_from, usage_text
 
 URL = "https://a.example/news/1"
@@ -21,7 +16,7 @@ CC = "https://creativecommons.org/licenses/by/4.0/"
 
 
 def of_page(html: str) -> dict[str, object]:
-    return page_terms(URL, HTML, html.encode(), agent="evercrawl").summary()
+    return parse_document(URL, HTML, html.encode(), agent="evercrawl/1", limits=ParseSettings()).terms.summary()
 
 
 def of_robots(text: str, path: str, agent: str = "evercrawl") -> dict[str, object]:
@@ -128,7 +123,25 @@ def test_a_page_says_it_in_its_elements():
     assert of_page('<meta name="DC.rights" content="All  rights reserved">')["licences"] == ["All rights reserved"]
     assert of_page("<p>Our driving licence costs 40 euros. noai") == {}
     assert of_page('<script type="application/ld+json">{"license": [</script>') == {}
-    assert not page_terms(URL, (("Content-Type", "text/plain"),), b"<meta name=robots content=noai>", agent="x")
+    assert of_page('<meta name="Evercrawl" content="noai">')["ai-train"] == "n"
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        f'<a title="x > y" href="{CC}" rel="nofollow license">CC</a>',
+        f"<a rel = 'License noopener' href={CC}>CC</a>",
+        f"<A REL=LICENSE HREF={CC}>CC</A>",
+        f"<area rel=license href={CC}>",
+        f'<link\nrel\n=\n"alternate\nlicense" href="{CC}">',
+        f'<span itemprop="license" content="{CC}">free</span>',
+    ],
+)
+def test_a_licence_is_found_in_every_way_of_writing_it_and_not_in_text(element: str):
+    talk = "<p>A license is a license. 'rel' is what \"licences\" use: x = license; <b title='a license'>b</b>"
+    assert of_page(talk) == {}
+    assert of_page(talk + element)["licences"] == [CC]
+    assert of_page(talk * 40 + element)["licences"] == [CC]
 
 
 def test_deeply_nested_licences_are_ignored():

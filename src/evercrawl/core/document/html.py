@@ -31,6 +31,7 @@ from evercrawl.core.document.metadata import extract_headings, extract_metadata,
 from evercrawl.core.document.native_pass import extract_main_text, is_harmless, scan_elements
 from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import canonical_of_href, join, parse, without_user
+from evercrawl.core.usage_terms import page_terms
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.settings import ParseSettings
@@ -48,12 +49,13 @@ class ScanOptions(NamedTuple):
 
 
 class ParsedPage(NamedTuple):
-    """A parsed page with its encoding and the number of bytes left out."""
+    """A parsed page with its encoding, the number of bytes left out, and the others."""
 
     tree: LexborHTMLParser
     elements: Elements
     encoding: str
     unread: int
+    markup: bytes
 
 
 def _html_document(
@@ -67,7 +69,7 @@ def _html_document(
     wants_snapshot: bool,
     wants_outline: bool,
 ) -> Document:
-    tree, elements, encoding, unread = page
+    tree, elements, encoding, unread, markup = page
     base = base_url(url, elements.base)
     resolver = ReferenceResolver(url, base, encoding)
     alternates = _alternates(elements, headers, resolver)
@@ -89,6 +91,7 @@ def _html_document(
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
         refresh=find_refresh(url, headers, elements.metas, resolver),
         robots=robots_directives(headers, elements.metas, agent=agent),
+        terms=page_terms(url, tree, elements, markup, agent=product_token(agent).lower()),
         text=extract_main_text(body, most_chars=limits.max_text_chars, title=title) if body is not None else "",
         headings=extract_headings(elements) if all_details or wants_outline else (),
         snapshot=pack_snapshot(take_snapshot(tree, elements)) if wants_snapshot else None,
@@ -265,7 +268,7 @@ def _parse_with_charset(
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
         tree, elements = _build(body, encoding, every_anchor=every_anchor, outline=outline)
-    return ParsedPage(tree, elements, encoding, len(whole) - len(body))
+    return ParsedPage(tree, elements, encoding, len(whole) - len(body), body)
 
 
 def _build(
@@ -379,7 +382,7 @@ def page_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
     kind = sniff_media_type(headers, body)
     if kind not in HTML_TYPES:
         return ()
-    tree, elements, encoding, _ = parse_page(headers, body, kind=kind)
+    tree, elements, encoding, *_ = parse_page(headers, body, kind=kind)
     base = base_url(url, elements.base)
     resolver = ReferenceResolver(url, base, encoding)
     found = list(extract_embeds(elements, resolver))

@@ -64,7 +64,6 @@ _IN_CART = re.compile(
     rf"|(?:{_WORD} ){{0,2}}{_CART}:? \(?{_NUMBER} {_GOODS}\)?[.:]?",
     re.IGNORECASE,
 )
-_EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")
 _EMPTY_CART = re.compile(rf"(?:{_WORD} ){{0,3}}{_CART} (?:{_WORD} ){{1,2}}{_WORD}[.!]*", re.IGNORECASE)
 _FORMAT = (
     r"(?:atom|rss|csv|tsv|pdf|xml|json|html|xhtml|te?xt|xlsx?|ods|odt|docx?|epub|ics|ical|feeds?|print|markdown|rst)"
@@ -84,11 +83,15 @@ _STEPS = re.compile(rf"\[{_WORD} {_WORD}\](?: ?\[{_WORD}(?: {_WORD})?\]){{2,12}}
 _EMPTY_FIELDS = re.compile(rf"(?:{_WORD}(?: {_WORD}){{0,2}} ?[:：] ?){{2,6}}")
 _COUNTS = (_RESULT_COUNT, _IN_CART)
 _PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE)
-_TWO_LETTERS = (
-    "th it no an be es bi de se sc il pa en au so to aú sé si ai nã er ge we in bl vä br bą za žá mé he по не от ко бу"
-    " まだ 暂无 尚无 还没 暫無 尚無 아직 al do ex ot di ég ta sh hi co"
+# First letters of each of these phrases, in groups that "|" divides.
+_STARTS = (
+    "also|auch|disp|down|expo|othe|tamb|égal|coll|expa|hide|show|togg|aind|anco|any|aucu|aún|be t|bish|bisl|bli|brak"
+    "|bądź|der|det|ei v|enco|endn|ennå|er z|es g|es s|geen|henü|il n|inga|inge|it h|még|no |noch|nog|non|não|pas|schr"
+    "|sei|seja|sem|sii|soye|sé e|the |ther|this|toda|vær|wees|zatí|ännu|žádn|будь|комм|нема|нет|отзы|пока"
+    "|まだ|尚无|尚無|暂无|暫無|还没|아직"
 )
-_PHRASE_STARTS = frozenset(_TWO_LETTERS.split())
+PHRASE_STARTS = frozenset(_STARTS.split("|"))
+EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")
 _DIGIT = re.compile(r"\d")
 
 
@@ -105,10 +108,12 @@ def is_interface_line(line: str) -> bool:
         return True
     if line[:1] == "[" and _STEPS.fullmatch(line):
         return True
-    if line[:2].lower() in _PHRASE_STARTS and any(pattern.match(line) for pattern in _PHRASES):
+    start = line[:4].lower()
+    may_be_phrase = start in PHRASE_STARTS or start[:3] in PHRASE_STARTS or start[:2] in PHRASE_STARTS
+    if may_be_phrase and any(pattern.match(line) for pattern in _PHRASES):
         return True
     if _DIGIT.search(line) is None:
-        return line.rstrip(".!").endswith(_EMPTY_ENDS) and _EMPTY_CART.fullmatch(line) is not None
+        return line.rstrip(".!").endswith(EMPTY_ENDS) and _EMPTY_CART.fullmatch(line) is not None
     shown = _RANGE.fullmatch(line)
     if shown is not None and _value(shown["first"]) <= _value(shown["last"]) <= _value(shown["all"]):
         return True

@@ -9,7 +9,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from evercrawl.core.document import boilerplate, bounds, main_text, paragraphs
+from evercrawl.core.document import boilerplate, bounds, interface_lines, main_text, paragraphs
 from evercrawl.core.document.elements import (
     CODE_TAGS,
     METADATA_TAGS,
@@ -18,7 +18,6 @@ from evercrawl.core.document.elements import (
     tag_id,
     text_node_id,
 )
-from evercrawl.core.document.interface_lines import without_interface_lines
 from evercrawl.core.native import load_native
 
 _TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script"
@@ -55,7 +54,7 @@ def _load() -> ModuleType | None:
 
 def _settings() -> dict[str, Any]:
     """Return what the native pass takes from the reference."""
-    modules = (boilerplate, bounds, paragraphs, main_text)
+    modules = (boilerplate, bounds, interface_lines, paragraphs, main_text)
     limits = {
         name: value for module in modules for name, value in vars(module).items() if isinstance(value, int | float)
     }
@@ -67,6 +66,9 @@ def _settings() -> dict[str, Any]:
         **functions,
         "classify_name": boilerplate._classify_cached,
         "combine": boilerplate._combine,
+        "is_interface_line": interface_lines.is_interface_line,
+        "phrase_starts": set(interface_lines.PHRASE_STARTS),
+        "empty_ends": list(interface_lines.EMPTY_ENDS),
         "kinds": bytes(paragraphs._KINDS),
         "code_tags": set(CODE_TAGS),
         "tool_tags": set(paragraphs._TOOL_TAGS),
@@ -112,7 +114,7 @@ def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = 
     if _NATIVE is None:
         return main_text.extract_main_text(body, most_chars=most_chars, title=title)
     text: str = _NATIVE.extract_main_text(body, (title or "").lower(), most_chars)
-    return without_interface_lines(text)
+    return text
 
 
 def scan_elements(tree: LexborHTMLParser, *, anchor_chars: int) -> list[ScannedItem] | None:

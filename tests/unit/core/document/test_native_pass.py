@@ -20,6 +20,7 @@ from evercrawl.core.traps import novelty
 from evercrawl.model.document import Document
 from evercrawl.model.settings import ParseSettings
 from tests.fuzz.mutation import mutate
+from tests.unit.core.document.test_interface_lines import CONTENT, SOFTWARE
 from tests.unit.test_app_pages import load_pages
 
 pytestmark = pytest.mark.skipif(not native_pass.is_native(), reason="evercrawl-native is not installed: make native")
@@ -42,6 +43,9 @@ AWKWARD = (
     b"<table><tr><td>a<td><a href='?action=edit'>edit</a></table><li>x <a href=/delete/>Delete</a>",
     b"<div class=toc><a href='#x'>x</a></div><div role=doc-toc><a href=y>y</a></div><div hidden>z</div>",
     b"<h3><a ><a></a><!@><?x y>",
+    (
+        "<main><h1>Lines</h1>" + "".join(f"<p>{line}</p><p>Prose between them.</p>" for line in SOFTWARE + CONTENT)
+    ).encode(),
     b"<x-y a-very-long-attribute-name-indeed=1 id=main><b c=d>e</b></x-y><link rel=next href=/n data-x=1>",
 )
 
