@@ -17,8 +17,8 @@ from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.worlds.living.content import SECONDS_A_DAY
 from tests.worlds.living.site import LivingResponse, LivingSite
 
-DAYS = 60
-PAGES = 24
+DAYS = 40
+PAGES = 20
 SEED = 78
 MOST_FALSE_ALARMS, MOST_MISSED = 0.01, 0.03
 

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 SIZES = (20_000, 40_000, 80_000)
 FAST_S = 0.3  # Of the longest input; a faster reader is not measured again. Linear readers take a tenth of this.
 MOST_GROWTH = 3.2  # Of the time, for twice the input: linear is 2, quadratic is 4.
+CLEARLY_LINEAR = 2.4  # A growth below this is not measured again.
 REPEATS = 2
 URL = "https://a.example/"
 
@@ -198,7 +199,13 @@ def growth(reader: Callable[[str], Any], piece: str) -> float | None:
     for _ in range(REPEATS):
         if times[-1] < FAST_S:
             return None
+        if _grown(times) < CLEARLY_LINEAR:
+            break
         times = [min(before, seconds(reader, piece, size)) for before, size in zip(times, SIZES, strict=True)]
+    return _grown(times)
+
+
+def _grown(times: list[float]) -> float:
     return min(times[2] / max(times[1], 0.01), times[1] / max(times[0], 0.01))
 
 

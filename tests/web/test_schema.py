@@ -24,7 +24,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import schemathesis
 
-EXAMPLES = 15
+EXAMPLES = 8
 NOT_SENT = ("user-agent", "host", "accept-encoding", "authorization", "cookie")
 UNDESCRIBED = (405,)
 

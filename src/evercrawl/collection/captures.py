@@ -11,6 +11,7 @@ from typing import Literal
 
 from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing, site_key_prefix
 from evercrawl.adapters.sql.state_reader import shards_of
+from evercrawl.core.document.html import base_url, rewrite_css, rewrite_srcset
 from evercrawl.core.scope.url_filter import compile_expression
 from evercrawl.core.url import (
     canonical,
@@ -25,6 +26,17 @@ from evercrawl.model.listing import Capture, VersionRecord
 from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
+
+__all__ = [
+    "Match",
+    "base_url",
+    "captures_matching",
+    "captures_of",
+    "field_test",
+    "nearest_capture",
+    "rewrite_css",
+    "rewrite_srcset",
+]
 
 Match = Literal["exact", "prefix", "host", "domain"]
 PAGES_AT_A_TIME = 200

@@ -11,7 +11,6 @@ from html import unescape
 from pathlib import Path
 
 from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits, take_new_urls
-from evercrawl.core.document.html import base_url, rewrite_css, rewrite_srcset
 from evercrawl.core.url import (
     MAX_URL_CHARS,
     PAGE_SCHEMES,
@@ -30,7 +29,6 @@ from evercrawl.model.settings import Settings
 __all__ = [
     "PrivateAddressError",
     "VisitRequest",
-    "base_url",
     "canonical",
     "fetch_text",
     "join",
@@ -41,8 +39,6 @@ __all__ = [
     "request_visit",
     "request_visits",
     "require_public_url",
-    "rewrite_css",
-    "rewrite_srcset",
     "site_of",
     "surt",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import brotli
@@ -101,17 +102,23 @@ def hostile_backup(folder: Path, files: dict[str, bytes], *, compression: int = 
 WATCH = json.dumps({"url": URL}).encode()
 
 
+def _expanding() -> bytes:
+    return brotli.compress(bytes(200 << 20), quality=1)
+
+
 @pytest.mark.parametrize(
-    ("name", "files"),
+    ("name", "make_files"),
     [
-        ("a snapshot that expands", {"history.txt": b"1794984679,aa.br", "aa.br": brotli.compress(bytes(200 << 20))}),
-        ("a watch that expands", {"watch.json": b" " * (200 << 20) + WATCH}),
-        ("deep settings", {"watch.json": b"[" * 100_000}),
-        ("a damaged snapshot", {"history.txt": b"1794984679,aa.br", "aa.br": b"\xff\x00\x01"}),
+        ("a snapshot that expands", lambda: {"history.txt": b"1794984679,aa.br", "aa.br": _expanding()}),
+        ("a watch that expands", lambda: {"watch.json": b" " * (200 << 20) + WATCH}),
+        ("deep settings", lambda: {"watch.json": b"[" * 100_000}),
+        ("a damaged snapshot", lambda: {"history.txt": b"1794984679,aa.br", "aa.br": b"\xff\x00\x01"}),
     ],
 )
-def test_a_hostile_backup_is_refused_at_a_limit(tmp_path: Path, name: str, files: dict[str, bytes]) -> None:
-    files = {f"{FOLDER}/{one}": content for one, content in ({"watch.json": WATCH} | files).items()}
+def test_a_hostile_backup_is_refused_at_a_limit(
+    tmp_path: Path, name: str, make_files: Callable[[], dict[str, bytes]]
+) -> None:
+    files = {f"{FOLDER}/{one}": content for one, content in ({"watch.json": WATCH} | make_files()).items()}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ConfigError):
         new_collection(tmp_path).import_watches("changedetection", hostile_backup(tmp_path, files))
