@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.noise import count_words, has_price, is_drawing, is_identifier
+from evercrawl.core.change.noise import count_words, has_price, is_drawing, is_identifier, is_moment
 from evercrawl.core.change.segments import is_statement
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.core.change.snapshot_diff import (
@@ -60,8 +60,8 @@ def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
     site = context.site
     least = 1
     is_rare = hunk.is_own and site.page_share(hunk.removed) < TEMPLATE_SHARE
-    if is_rare and hunk.is_number and not hunk.is_metadata:
-        # Counters of similar pages may all increase at the same time.
+    if is_rare and hunk.is_number and not hunk.is_metadata and not is_moment(hunk.added):
+        # Counters of similar pages may all increase at the same time; the same moment is that of a rebuilt site.
         return False
     if is_rare:
         # The same edit on a few pages is content, also when only these were visited.

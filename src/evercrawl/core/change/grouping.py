@@ -37,8 +37,6 @@ _WORD = re.compile(r"[^\W_]+")
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d(?::\d\d)?\b(?![.,:]?\d)")
 _PRICE = re.compile(r"\d[.,]\d\d\b|\b[A-Z]{3}\s?\d|\d\s?[A-Z]{3}\b")
 _TITLE_PARTS = re.compile(r"\s[-–—|·»/]\s|[|:\[\]»•]")
-
-
 _BYTES_KEYS = frozenset(edit.key for edit in bytes_change().edits)  # Of a change whose text is unknown.
 
 
@@ -488,15 +486,8 @@ def _shingles(words: Sequence[str]) -> Iterator[int]:
 def _names(cause: CausePage) -> Iterator[str]:
     """Yield how lists may name a page: by its title, a part of it, or the end of its URL."""
     end = unquote(path_of(cause.url)).rstrip("/").rpartition("/")[2]
-    for name in (
-        cause.title,
-        *_TITLE_PARTS.split(cause.title)[:2],
-        end,
-        end.rpartition(":")[2],
-        end.rpartition(".")[0],
-    ):
-        if folded := _fold(name):
-            yield folded
+    ends = end, end.rpartition(":")[2], end.rpartition(".")[0]
+    yield from filter(None, map(_fold, (cause.title, *_TITLE_PARTS.split(cause.title)[:2], *ends)))
 
 
 def _short_lines(text: str) -> Iterator[str]:

@@ -47,11 +47,6 @@ class SegmentChange(NamedTuple):
     label: str = ""  # The unchanged words beside it that say what it is.
 
     @property
-    def is_bare_number(self) -> bool:
-        """Return whether the segment is a number and nothing else."""
-        return self.is_number and not any(map(str.isalpha, self.added.rstrip("kKM")))
-
-    @property
     def is_age(self) -> bool:
         """Return whether the segment is a time such as `3 hours` or `2d` before and after."""
         return is_age(self.removed) and is_age(self.added)

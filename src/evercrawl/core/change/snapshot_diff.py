@@ -576,6 +576,7 @@ _LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
 _PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z]))+")
 _LOOSE_ENDS = re.compile(r"[-_.~](?=[-_.~/]|$)")  # What is left beside a generated part.
 _HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
+_SIZE = re.compile(r"(?<![0-9A-Za-z])[1-9]\d{1,3}x[1-9]\d{1,3}(?![0-9A-Za-z])")  # Of an image, in pixels.
 _DIGIT = re.compile(r"\d")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
@@ -637,7 +638,7 @@ def stable_target(url: str, *, is_image: bool) -> str:
     path, _, query = bare.partition("?")
     if is_image:
         # Servers with copies of an image take turns.
-        path = _HOST.sub("", path)
+        path = _SIZE.sub("", _HOST.sub("", path))
     path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
     path = _LOOSE_ENDS.sub("", path)
     kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]

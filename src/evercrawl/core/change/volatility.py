@@ -43,7 +43,7 @@ from evercrawl.core.change.segments import (
     slot_number,
     split_segments,
 )
-from evercrawl.core.change.snapshot import unmarked
+from evercrawl.core.change.snapshot import INLINE_BORDER, unmarked
 from evercrawl.core.change.snapshot_diff import IMAGE_SLOT, MOVED, Hunk, RowPosition, edits_in
 
 
@@ -87,6 +87,8 @@ COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
 MIN_COUNTERS = 3
 AGE_LINE_SEGMENTS = 3  # In a line of so many segments, a time that grows is an age.
 UPKEEP_LINE_SEGMENTS = 2
+ACTIVITY_SEGMENTS = 4  # Title, author, count and age of another thread.
+MIN_TICKING, MAX_TICK = 100, 0.01  # A number of this size that grows by at most this share counts something.
 MIN_NAME_WORDS = 3
 MAX_TODAY_WORDS = 14  # In a longer text a date is that of an event.
 MIN_ROTATIONS = 2
@@ -229,7 +231,7 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return _is_noise_reference(hunk, hunk.segments[0], context)
     if hunk.segments and all(_is_noise_segment(hunk, change, context) for change in hunk.segments):
         return True
-    if _is_one_of_rotating(hunk, context):
+    if _is_one_of_rotating(hunk, context) or (context.has_prose and _is_activity_line(hunk)):
         return True
     if context.has_prose and ((_is_turn(hunk) and _takes_turns(hunk, context)) or _always_turns(hunk, context)):
         return True
@@ -237,6 +239,14 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         # What the other parts of the line do says nothing about a part that differs alone, or that hardly ever does.
         return False
     return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def _is_activity_line(hunk: Hunk) -> bool:
+    """Return whether an entry of several facts has a count and an age, as in lists of other threads beside a text."""
+    sides = [[segment.text for segment in split_segments(marked)] for marked in (hunk.old_marked, hunk.new_marked)]
+    is_told = all(any(map(is_count, side)) and any(map(is_age, side)) for side in sides if side)
+    is_long = all(len(side) >= ACTIVITY_SEGMENTS for side in sides if side)
+    return (hunk.is_row or hunk.is_entry) and is_told and is_long and not _has_own_statement(hunk)
 
 
 def is_only_later(hunk: Hunk, context: ChangeContext) -> bool:
@@ -344,7 +354,8 @@ def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) 
         return True
     if not change.is_number:
         return is_age(change.removed) and is_time(change.added)
-    if change.is_increase and is_age(" ".join(hunk.added.split()[:2])) and hunk.added.startswith(f"{change.added} "):
+    words = hunk.new_marked.replace(INLINE_BORDER, " ").split()
+    if change.is_increase and words[:1] == [change.added] and is_age(" ".join(words[:2])):
         # The number of an age may have an element of its own.
         return True
     is_age_line = change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS
@@ -373,9 +384,17 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
     if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
         return True
     # A label tells better than a row what its value is.
-    is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
+    is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context)) and not _is_tick(change)
     limit = ROW if is_cell else COUNTER
     return _slot_reaches(hunk, change.slot, limit, context, label=change.label, is_growing=True)
+
+
+def _is_tick(change: SegmentChange) -> bool:
+    """Return whether a large whole number grew by a little, as counters do also in tables."""
+    if not (change.removed.isdecimal() and change.added.isdecimal()):
+        return False
+    before, after = int(change.removed), int(change.added)
+    return before >= MIN_TICKING and 0 < after - before <= MAX_TICK * before
 
 
 def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:

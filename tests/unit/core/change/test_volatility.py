@@ -32,6 +32,9 @@ def page(body: str) -> str:
         ("/a/csm_photo-8125_deadbeef12.jpg", "/a/csm_photo-8125_a1b2c3d4e5f6a7b8c9.jpg", True),
         ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fa.webp&w=828", True),
         ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fb.webp&w=640", False),
+        ("/photo-9219.jpg/thumbnail/1106x830", "/photo-9219.jpg/thumbnail/1200x830", True),
+        ("/uploads/pier-300x200.jpg", "/uploads/pier-1024x683.jpg", True),
+        ("/uploads/mod-0x16-relay.jpg", "/uploads/mod-0x17-relay.jpg", False),
     ],
 )
 def test_what_an_image_shows(one: str, other: str, is_same: bool):
@@ -154,6 +157,7 @@ def test_a_value_in_the_sidebar_that_one_page_changed_is_content():
         ("Tue, 4 Nov 2025 08:12:33 +0000", "Thu, 6 Nov 2025 21:40:02 +0000", True),
         ("Sun, 4 Jan 2026 08:12:33 +0000", "Mon, 5 Jan 2026 11:40:02 +0000", False),
         ("<b>12</b> <i>days old</i>", "<b>13</b> <i>days old</i>", False),
+        ("<b>1</b><i>days old</i>", "<b>2</b><i>days old</i>", False),
     ],
 )
 def test_times_of_events_are_content_and_those_of_today_are_not(before: str, after: str, is_changed: bool):
@@ -261,3 +265,42 @@ def test_a_footer_with_a_session_waits_for_other_pages_when_it_is_edited():
         for number in range(12)
     }
     assert settled_changes(pages) == [False] * 12
+
+
+def thread(line: str, *, row: str = "table", cell: str = "td") -> str:
+    facts = "".join(f"<{cell}>{fact}</{cell}>" for fact in line.split(" | "))
+    return page(f"{PROSE * 5}<{row}>{facts}</{row}>")
+
+
+def test_another_thread_beside_the_text_is_noise_but_the_author_of_the_page_is_content():
+    before, after = "Pump in the north | fox | 86 | 1 day ago", "Which boiler? | Olga M. | 44 | 1 week ago"
+    assert not compare(thread(before), thread(after)).changed
+    by = "By Ann Rook | North | 86 | 1 day ago"
+    line, other = (thread(text, row="div", cell="span") for text in (by, by.replace("Ann Rook", "Bo Teal")))
+    assert compare(line, other).changed
+
+
+def test_large_numbers_in_tables_that_tick_are_counters():
+    def poster(number: int) -> str:
+        numbers = "".join(f"<tr><td>{value}</td></tr>" for value in (number, 31, 17, 53))
+        return page(f"<table>{numbers}</table>")
+
+    def settled(first: int, step: int) -> int:
+        numbers = [first + 9 * at for at in range(16)]
+        steps = [step * (at % 3 == 0) for at in range(16)]
+        pages = (map(poster, (number, number + more)) for number, more in zip(numbers, steps, strict=True))
+        return sum(settled_changes({f"http://a.test/{at}": (one, other) for at, (one, other) in enumerate(pages)}))
+
+    assert (settled(4500, 1), settled(40, 7)) == (0, 6)
+
+
+def test_a_moment_that_all_pages_share_is_that_of_a_rebuilt_site():
+    def message(number: int, made: str) -> str:
+        return page(f"<p>Message {number} was sent to the list.</p><div>{terms} Made by Pipe, {made}</div>")
+
+    terms = "Whoever uses this site has to accept our new terms of service."
+    old, new = "Thu Feb 06 16:00:00 2025", "Sat Feb 08 08:00:00 2025"
+    pages = {f"http://a.test/{at}": (message(at, old), message(at, new)) for at in range(12)}
+    assert settled_changes(pages) == [False] * 12
+    alone = {url: (before, after if url.endswith("/3") else before) for url, (before, after) in pages.items()}
+    assert settled_changes(alone) == [at == 3 for at in range(12)]
