@@ -302,5 +302,6 @@ def test_a_moment_that_all_pages_share_is_that_of_a_rebuilt_site():
     old, new = "Thu Feb 06 16:00:00 2025", "Sat Feb 08 08:00:00 2025"
     pages = {f"http://a.test/{at}": (message(at, old), message(at, new)) for at in range(12)}
     assert settled_changes(pages) == [False] * 12
-    alone = {url: (before, after if url.endswith("/3") else before) for url, (before, after) in pages.items()}
+    own = {url: (f"{old[:17]}{at:02} 2025", f"{new[:17]}{at:02} 2025") for at, url in enumerate(pages)}
+    alone = {url: (message(at, own[url][0]), message(at, own[url][at == 3])) for at, url in enumerate(pages)}
     assert settled_changes(alone) == [at == 3 for at in range(12)]
