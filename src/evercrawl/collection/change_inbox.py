@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema
+from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema, transaction
 from evercrawl.adapters.sqlite.inbox_file import BUSY_WAIT_S, FILE, MUTE_COLUMNS, SCHEMA, VERSION, mute_from
-from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
+from evercrawl.adapters.sqlite.state_file import TranslateErrors
 from evercrawl.collection.site_list import find_origin
 from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical

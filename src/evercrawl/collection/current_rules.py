@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sql.state_reader import StateReader
@@ -61,7 +61,7 @@ class CurrentRules:
         self._traps = TrapFilter(settings.traps)
         self._year = datetime.now(UTC).year
         self._robots = lru_cache(CACHED_ROBOTS)(self._read_robots)
-        self._adopt_moved_seeds()
+        self._has_moved_seeds = False
 
     def refusal(self, found: StoredRefusal) -> RefusalReason | None:
         """Return why a URL is not requested today; None: it may be."""
@@ -70,7 +70,7 @@ class CurrentRules:
             return None if found.reason is None else (found.reason, found.detail)
         # A page that was admitted in spite of its ending is one.
         answers = None if found.reason is None else NO_ANSWERS
-        refused = self._scope.verdict(url, depth=found.depth, hops=found.hops, is_seed=is_seed, answers=answers)
+        refused = self._by_scope(url, depth=found.depth, hops=found.hops, is_seed=is_seed, answers=answers)
         is_without_seeds = not self._settings.scope.seeds  # As after an import: nothing is in scope then.
         return (
             (self._scope.listed_refusal(url) if is_without_seeds else refused)
@@ -91,10 +91,18 @@ class CurrentRules:
         target = found.target
         if found.reason is None or target is None:
             return None
-        refused = self._scope.verdict(target, depth=found.depth, hops=found.hops + 1)
+        refused = self._by_scope(target, depth=found.depth, hops=found.hops + 1)
         if refused is None and site_of(target) == site_of(found.url):
             refused = self._by_robots(target)
         return None if refused is None else (refused[0], f"redirects to {target}: {refused[1]}")
+
+    def _by_scope(self, url: str, **place: Any) -> RefusalReason | None:
+        """Return the scope's refusal; where seeds have moved to is read from many shards, so only for a refusal."""
+        refused = self._scope.verdict(url, **place)
+        if refused is None or self._has_moved_seeds:
+            return refused
+        self._adopt_moved_seeds()
+        return self._scope.verdict(url, **place)
 
     def _by_robots(self, url: str) -> RefusalReason | None:
         rules = self._robots(site_of(url))
@@ -134,6 +142,7 @@ class CurrentRules:
 
     def _adopt_moved_seeds(self) -> None:
         """Add the hosts that seeds have moved to, as a crawl does."""
+        self._has_moved_seeds = True
         seeds = defaultdict(list)
         for seed in self._scope.seeds:
             seeds[shard_of_site(site_of(seed), self._settings.store.shards)].append(seed)

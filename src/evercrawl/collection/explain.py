@@ -13,12 +13,13 @@ from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.cluster.crawl_builder import scope_of
 from evercrawl.collection.current_rules import CurrentRules, of_page, of_refusal
-from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
+from evercrawl.collection.forecast import estimate_of, stored_budget
 from evercrawl.collection.status import closed_text, is_slow
 from evercrawl.core.credit.ledger import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import announced_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
+from evercrawl.core.revisit.request_budget import budget_level
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.user_schedule import describe_schedule
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule, rule_text
@@ -255,7 +256,8 @@ def page_forecast(
     if row is None or (row.version == 0 and row.rate_estimate is None):
         return None
     model = FRESHNESS.read(state.site_state(row.site_id, FRESHNESS.name))
-    level = budget_level(stored_budget(reader, settings, pages=_count_pages(reader)), settings)
+    pages = 0 if settings.budget is None else _count_pages(reader)  # Without a budget their number says nothing.
+    level = budget_level(stored_budget(reader, settings, pages=pages), settings)
     return _forecast(page, row, model, level, policy=settings.policy, now=now)
 
 

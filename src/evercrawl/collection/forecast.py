@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isfinite
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from evercrawl.core.revisit.budget_forecast import (
     forecast_budget,
 )
 from evercrawl.core.revisit.rate_estimate import PageEstimate
-from evercrawl.core.revisit.request_budget import BUDGET_KEY, RequestBudget, initial_threshold
+from evercrawl.core.revisit.request_budget import BUDGET_KEY, DAY, RequestBudget, budget_level, initial_threshold
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import (
     OPTIMAL,
@@ -39,8 +39,6 @@ from evercrawl.model.report import FreshnessEstimate, PlannedVisit, RevisitPlan,
 from evercrawl.model.settings import RevisitSettings
 from evercrawl.model.time import DAY_US, to_us
 
-DAY = timedelta(days=1)
-
 
 def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
     """Return the request budget as the last run left it."""
@@ -52,11 +50,6 @@ def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int)
         with reader.shard(min(shards)) as state:
             budget.restore(state.site_state(*BUDGET_KEY))
     return budget
-
-
-def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
-    """Return what the budget allows within the limits of the settings."""
-    return budget.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
 
 
 def revisit_status(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:

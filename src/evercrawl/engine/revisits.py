@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.document.compression import unpack_outline
-from evercrawl.core.revisit.request_budget import RequestBudget
+from evercrawl.core.revisit.request_budget import DAY, RequestBudget, budget_level
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.user_schedule import next_time, parse_schedule
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, changed_share, mark_cached
@@ -22,10 +22,9 @@ from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.site_state import SiteStates
 from evercrawl.model.fetch import Fetched, header
 from evercrawl.model.page import Batch, Page, Requeue, Reschedule
-from evercrawl.model.settings import RevisitSettings, Settings
+from evercrawl.model.settings import Settings
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
-DAY = timedelta(days=1)
 URGENT = 2.0  # A visit worth this many times the threshold gets the urgent priority.
 URGENT_PRIORITY, ORDINARY_PRIORITY = 1, 2
 RECONSIDER_US = 600_000_000  # A page that was not worth a request is considered again no sooner than this.
@@ -121,11 +120,6 @@ def has_false_validators(page: Page, answer: Fetched) -> bool:
     same_tag = page.etag is not None and etag == page.etag
     same_date = page.etag is None and page.last_modified is not None and date == page.last_modified
     return same_tag or same_date
-
-
-def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
-    """Return what a budget allows at the moment."""
-    return budget.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
 
 
 class Revisits:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of
+from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of, transaction
 from evercrawl.errors import StoreUnavailable
 
 PAGE_BYTES = 4096
@@ -44,16 +42,3 @@ def _create_tables(db: sqlite3.Connection, path: Path, schema: str, version: int
             for statement in statements_of(schema):
                 db.execute(statement)
             db.execute(f"pragma user_version = {version}")
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in a transaction; roll back if it raises."""
-    db.execute("begin immediate")
-    try:
-        yield
-        db.execute("commit")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("rollback")
-        raise

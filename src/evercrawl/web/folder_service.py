@@ -58,7 +58,7 @@ from evercrawl.web.pages.collections import (
     find_anywhere,
 )
 from evercrawl.web.protocols.metrics import healthz
-from evercrawl.web.replay import ReplayMiddleware
+from evercrawl.web.replay import ReplayMiddleware, forbid_crawlers, health
 from evercrawl.web.serve import RENEW_EVERY_S, WebService
 from evercrawl.web.views import operations
 
@@ -103,7 +103,7 @@ class FolderService(WebService):
             turns=state.turns,
             given_token=public.token,
         )
-        nothing = build_routes(state, [Route("/healthz", _health), Route("/robots.txt", _robots)])
+        nothing = build_routes(state, [Route("/healthz", health), Route("/robots.txt", forbid_crawlers)])
         door = FolderReplay(state, origins)
         return interface, ReplayMiddleware(FolderRouter(state, nothing, lambda one: one.replay), door)
 
@@ -229,14 +229,6 @@ class FolderService(WebService):
 
 async def _home(request: Request) -> Response:
     return RedirectResponse("/collections", 303)
-
-
-async def _health(request: Request) -> Response:
-    return Response("ok\n", media_type="text/plain")
-
-
-async def _robots(request: Request) -> Response:
-    return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
 
 
 def trust_folder(folder: Path) -> bool:

@@ -100,6 +100,16 @@ def has_token(headers: Headers, auth: AuthStore, given: str | None) -> bool:
     return (given is not None and is_same(secret, given)) or auth.token(secret) is not None
 
 
+async def health(request: Request) -> Response:
+    """Return that the process responds."""
+    return Response("ok\n", media_type="text/plain")
+
+
+async def forbid_crawlers(request: Request) -> Response:
+    """Return a robots.txt that forbids everything."""
+    return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
+
+
 class ReplayPages:
     """The routes of archived pages."""
 
@@ -122,21 +132,13 @@ class ReplayPages:
     def routes(self) -> Starlette:
         """Return the application without its checks."""
         routes = [
-            Route("/healthz", self.health),
-            Route("/robots.txt", self.robots),
+            Route("/healthz", health),
+            Route("/robots.txt", forbid_crawlers),
             Route("/r/{key}/web/{rest:path}", self.open_with_key),
             Route("/p/{key}/web/{rest:path}", self.open_to_pick),
             Route("/web/{rest:path}", self.open),
         ]
         return Starlette(routes=routes)
-
-    async def health(self, request: Request) -> Response:
-        """Return that the process responds."""
-        return Response("ok\n", media_type="text/plain")
-
-    async def robots(self, request: Request) -> Response:
-        """Forbid crawlers."""
-        return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
 
     async def open_with_key(self, request: Request) -> Response:
         """Return an archived page for a key of the interface."""

@@ -11,6 +11,7 @@ import pytest
 
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.collection import explain
 from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
 from evercrawl.collection.status import savings
@@ -97,6 +98,13 @@ def habits(reader: StateReader, policy: str, number: int) -> PageForecast | None
         page = state.page(a_page(number).key)
         assert page is not None
         return page_forecast(reader, state, page, settings_for(policy), now=NOW)
+
+
+def test_without_a_budget_other_shards_are_not_counted(
+    reader: StateReader, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(explain, "_count_pages")
+    assert habits(reader, policy, FAST) is not None
 
 
 def test_freshness_excludes_gone_pages_and_counts_missing_ones(reader: StateReader, policy: str) -> None:

@@ -16,7 +16,8 @@ from xxhash import xxh3_64_intdigest
 
 from evercrawl.adapters.postgres.postgres_database import storable
 from evercrawl.adapters.postgres.postgres_pool import SCHEMA, TABLES, DatabaseAddress, translate_errors
-from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_reading, open_for_writing, transaction
+from evercrawl.adapters.sqlite.hardened_file import transaction
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_reading, open_for_writing
 from evercrawl.errors import BugFound, StoreUnavailable
 
 ROWS_AT_A_TIME = 2000

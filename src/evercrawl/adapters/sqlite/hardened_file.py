@@ -8,7 +8,8 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,19 @@ def statements_of(script: str) -> tuple[str, ...]:
             found.append(part)
             part = ""
     return (*found, part) if part.strip() else tuple(found)
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Commit the whole block or nothing of it."""
+    db.execute("begin immediate")
+    try:
+        yield
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
 
 
 def require_schema(db: sqlite3.Connection, path: Path, schema: Iterable[str]) -> None:

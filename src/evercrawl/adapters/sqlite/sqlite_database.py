@@ -10,7 +10,8 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.database import DuplicateKey, Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Statement
-from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, sync_log, transaction, translate_error
+from evercrawl.adapters.sqlite.hardened_file import transaction
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, sync_log, translate_error
 from evercrawl.adapters.system import OpenFiles
 
 

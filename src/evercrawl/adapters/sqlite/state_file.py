@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of
+from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of, transaction
 from evercrawl.adapters.system import make_folder, sync_file, sync_folder
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
@@ -132,19 +130,6 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 def set_cache(db: sqlite3.Connection, size_bytes: int) -> None:
     """Limit the page cache; SQLite takes a negative number as KiB."""
     db.execute(f"pragma cache_size = {-(size_bytes // 1024)}")
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Commit the whole block or nothing of it."""
-    db.execute("begin immediate")
-    try:
-        yield
-        db.execute("commit")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("rollback")
-        raise
 
 
 def _sync_new(path: Path, *, is_new: bool) -> None:

@@ -14,8 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema, statements_of
-from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
+from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema, statements_of, transaction
+from evercrawl.adapters.sqlite.state_file import TranslateErrors
 from evercrawl.config.load import outbox_path
 from evercrawl.core.alerts.definition import alert_from_json, alert_to_json, event_from_json, event_to_json
 from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState

@@ -21,7 +21,7 @@ from evercrawl.collection.exchange.import_sources import (
 )
 from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import priority_of
-from evercrawl.core.revisit.request_budget import RequestBudget
+from evercrawl.core.revisit.request_budget import RequestBudget, budget_level
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
 from evercrawl.engine.apply import archive_answer, visit_row
 from evercrawl.engine.assets import redirect_row
@@ -31,7 +31,6 @@ from evercrawl.engine.decision import Decision, DuplicateLookup, PageKnowledge, 
 from evercrawl.engine.gather import ContentReader
 from evercrawl.engine.interpret import redirect_target
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.revisits import budget_level
 from evercrawl.engine.site_state import CHANGE, FRESHNESS, MAX_OUTLOOKS, MAX_TEXTS, SiteStates
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified

@@ -5,6 +5,7 @@ while tokens are unused. Without one, it is a setting. Times are days."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
 from math import inf, isfinite
 
@@ -13,7 +14,9 @@ import orjson
 from evercrawl.core.revisit.rate_estimate import SiteEstimate, time_to_reach
 from evercrawl.core.revisit.visit_schedule import BudgetLevel
 from evercrawl.core.revisit.visit_value import adjust_threshold
+from evercrawl.model.settings import RevisitSettings
 
+DAY = timedelta(days=1)
 WATCH_BURST_DAYS = 1.0 / 24.0  # Longest saving while watching, so a day's budget is not spent in a minute.
 RUN_BURST_DAYS = 1.0  # A single run may spend what a day allows.
 UNUSED_TOKEN_FACTOR = 0.97  # The threshold falls by this factor for each unused token.
@@ -114,6 +117,11 @@ def _usual_span(threshold: float) -> float:
     """Return the days after which an average page is worth the threshold."""
     prior = SiteEstimate()
     return time_to_reach(prior.a, prior.b, threshold)
+
+
+def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
+    """Return what a budget allows at the moment."""
+    return budget.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
 
 
 def initial_threshold(*, per_day: float | None, pages: int, default: float) -> float:
