@@ -73,8 +73,8 @@ _SMALL = (
 SMALL_WORDS = frozenset(_SMALL.split())
 UNITS_OF_TIME = r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|mo|y|w)"
 RELATIVE_TIMES = (
-    rf"(?:about |over |almost |less than )?(?:\d+|an?|one|two|a few|several) ?{UNITS_OF_TIME}"
-    rf"(?:,? (?:and )?\d+ ?{UNITS_OF_TIME})? ago",
+    rf"(?:about |over |almost |less than )?(?:\d+|an?|one|two|a few|several) ?(?:{UNITS_OF_TIME}|m)\.?"
+    rf"(?:,? (?:and )?\d+ ?(?:{UNITS_OF_TIME}|m)\.?)? ago",
     r"\d+ ?(?:min(?:ute)?s?|hours?|days?|weeks?) (?:old|inactive|idle)",
     r"just now|right now|moments? ago|seconds ago|a (?:moment|while) ago|yesterday",
     r"gestern|ayer|ieri|ontem|gisteren|i ?går|eilen|wczoraj|včera|tegnap|dün|вчера|вчора|χθες|أمس|אתמול",

@@ -57,6 +57,7 @@ class Limit(NamedTuple):
 
 # Rates of slots are estimates, see `_slot_rate`.
 COUNTER = Limit(0.05, pages=2, differed=3)  # Numbers that only grow.
+TICK = Limit(0.01, pages=2, differed=3)  # Large ones that grow by a little.
 ROW = Limit(0.2, pages=2, differed=8)  # Counters and turns in tables.
 UPKEEP_LINE = Limit(0.08, pages=4, differed=6)  # Words in a line of which another part is noise.
 ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, targets of links and images.
@@ -384,8 +385,8 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
     if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
         return True
     # A label tells better than a row what its value is.
-    is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context)) and not _is_tick(change)
-    limit = ROW if is_cell else COUNTER
+    is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
+    limit = TICK if _is_tick(change) else ROW if is_cell else COUNTER
     return _slot_reaches(hunk, change.slot, limit, context, label=change.label, is_growing=True)
 
 

@@ -27,7 +27,7 @@ NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
     [
         "Updated 3 minutes ago", "Read 10,412 times", "17 users online", "Stand: 12.03.2024, 09:14 Uhr",
         "Gelesen: 10.412 mal", "閲覧数 1,234", "hace 5 minutos", "há 3 horas", "3 dagen geleden",
-        "2 saat önce", "Time: 09:14", "2024-03-12T09:14:03Z", "right now", "5 days inactive",
+        "2 saat önce", "Time: 09:14", "2024-03-12T09:14:03Z", "right now", "5 days inactive", "22m. ago",
         "Dernière mise à jour : 12 mars 2024 09:14",
     ],
 )  # fmt: skip

@@ -282,7 +282,7 @@ def test_another_thread_beside_the_text_is_noise_but_the_author_of_the_page_is_c
 
 def test_large_numbers_in_tables_that_tick_are_counters():
     def poster(number: int) -> str:
-        numbers = "".join(f"<tr><td>{value}</td></tr>" for value in (number, 31, 17, 53))
+        numbers = "".join(f"<tr><td>{value}</td></tr>" for value in (number, 31, 17, 53, 64, 12, 90, 28))
         return page(f"<table>{numbers}</table>")
 
     def settled(first: int, step: int) -> int:
