@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evercrawl.cli.context import CliContext
     from evercrawl.model.report import FreshnessEstimate, RevisitStatus, Summary
 
+T = TypeVar("T")
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB")
 SHOW_EVERY_S = 0.2
 
@@ -26,6 +27,26 @@ def emit_json(name: str, fields: Mapping[str, Any]) -> None:
     """Print one JSON object on one line, its schema first; non-ASCII is escaped, so it is safe on a terminal."""
     line = json.dumps({"schema": f"evercrawl.{name}/1", **fields}, default=_plain)
     click.echo(line.replace("\x7f", "\\u007f"))
+
+
+def emit_list(
+    cli: CliContext,
+    name: str,
+    found: Sequence[T],
+    fields: Callable[[T], Mapping[str, Any]],
+    text: Callable[[T], str],
+    none: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a list as JSON lines or as text; on stderr, that it is empty."""
+    for one in found:
+        if as_json:
+            emit_json(name, fields(one))
+        else:
+            click.echo(text(one))
+    if not found and not as_json:
+        cli.note(none)
 
 
 def _plain(value: object) -> object:

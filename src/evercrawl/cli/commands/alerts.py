@@ -112,7 +112,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 @with_cli
 def alert_add_command(
     cli: CliContext, /, name: str, overwrite: bool, allow_private: bool, as_json: bool, **options: Any
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Add an alert. A change must meet all conditions; with several pages or patterns, any of them.
 
     \b
@@ -130,7 +130,6 @@ def alert_add_command(
     registry = AlertRegistry(path, cli.load_settings(path, network_flags(allow_private=allow_private)).settings)
     alert = registry.add(_new_alert(name, options), overwrite=overwrite)
     _report_added(cli, alert, registry.setup_problem(alert.destination.channel), as_json=as_json)
-    return ExitCode.OK
 
 
 def _new_alert(name: str, options: dict[str, Any]) -> Alert:
@@ -212,7 +211,7 @@ def _report_added(cli: CliContext, alert: Alert, problem: SetupProblem | None, *
 @alert_command.command("list")
 @json_lines_option
 @with_cli
-def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
+def alert_list_command(cli: CliContext, /, as_json: bool) -> None:
     """List the alerts with sent, pending and failed changes.
 
     \b
@@ -227,7 +226,6 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
             _show_alert(status)
     if not found:
         cli.note("no alerts; add one with: evercrawl alert add NAME --page URL --mail ADDRESS")
-    return ExitCode.OK
 
 
 def _show_alert(status: AlertStatus) -> None:
@@ -286,7 +284,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
 @click.option("-n", "--limit", type=click.IntRange(1), default=50, metavar="N", help="Show the newest N. Default: 50.")
 @json_lines_option
 @with_cli
-def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, limit: int, as_json: bool) -> int:
+def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, limit: int, as_json: bool) -> None:
     """List messages, newest first, with their state and attempts.
 
     \b
@@ -309,14 +307,13 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
             click.echo(f"  {safe_line(fields['summary'])}")
     if not found:
         cli.note("no messages yet")
-    return ExitCode.OK
 
 
 @alert_command.command("retry")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_cli
-def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
+def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> None:
     """Retry messages that failed for good.
 
     \b
@@ -328,14 +325,13 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
         emit_json("alert-retry", {"name": name, "messages": count})
     else:
         click.echo(f"retrying {plural(count, 'message')}")
-    return ExitCode.OK
 
 
 @alert_command.command("pause")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_cli
-def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> int:
+def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> None:
     """Stop the messages of an alert, as "Unsubscribe" in a mail does. Pending changes are dropped.
 
     \b
@@ -346,14 +342,13 @@ def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> int:
         emit_json("alert-pause", {"name": name, "paused": True})
     else:
         cli.note(f"alert {name} paused; resume it with: evercrawl alert resume {name}")
-    return ExitCode.OK
 
 
 @alert_command.command("resume")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_cli
-def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> int:
+def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> None:
     """Send the messages of a paused alert again, about changes found from now on.
 
     \b
@@ -364,14 +359,13 @@ def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> int:
         emit_json("alert-resume", {"name": name, "paused": False})
     else:
         cli.note(f"alert {name} resumed")
-    return ExitCode.OK
 
 
 @alert_command.command("remove")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_cli
-def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
+def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> None:
     """Remove an alert, its log and its pending changes.
 
     \b
@@ -383,7 +377,6 @@ def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     else:
         pending = f"; {plural(dropped, 'pending change')} dropped" if dropped else ""
         click.echo(f"alert {name} removed{pending}")
-    return ExitCode.OK
 
 
 @alert_command.command("run")

@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext
 from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
-from evercrawl.cli.terminal import emit_json, local_time
+from evercrawl.cli.terminal import emit_json, emit_list, local_time
 from evercrawl.model.fields import FieldReading, FieldRule, FieldType
 from evercrawl.model.sanitize import safe_line
 
@@ -136,13 +136,8 @@ def fields_repair(cli: CliContext, names: tuple[str, ...], accept: bool, reject:
                 _show_decision(cli, repair, accept=accept, as_json=as_json)
             return
         found = list(collection.field_repairs(names))
-    for one in found:
-        if as_json:
-            emit_json("repair", _repair_fields(one))
-        else:
-            click.echo(_repair_line(one))
-    if not found and not as_json:
-        cli.note("every field is found where it was")
+    none = "every field is found where it was"
+    emit_list(cli, "repair", found, _repair_fields, _repair_line, none, as_json=as_json)
 
 
 def _show_decision(cli: CliContext, repair: FieldRepair, *, accept: bool, as_json: bool) -> None:

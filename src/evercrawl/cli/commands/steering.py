@@ -12,7 +12,7 @@ import click
 
 from evercrawl.cli.context import CliContext
 from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, parse_budget, with_cli
-from evercrawl.cli.terminal import ExitCode, emit_json, format_rate, format_share, plural
+from evercrawl.cli.terminal import ExitCode, emit_json, emit_list, format_rate, format_share, plural
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import format_days
 
@@ -52,27 +52,17 @@ def trap_list(cli: CliContext, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         found = collection.traps()
-    for one in found:
-        if as_json:
-            _emit_trap(one)
-        else:
-            evidence = safe_line(one.evidence, longest=EVIDENCE_CHARS)
-            click.echo(f"{one.state:<9} {safe_line(one.site)} {safe_line(one.pattern)}")
-            click.echo(f"          {one.kind}: {evidence}")
-    if not found and not as_json:
-        cli.note("no traps found")
+    emit_list(cli, "trap", found, _trap_fields, _trap_text, "no traps found", as_json=as_json)
 
 
-def _emit_trap(one: TrapPattern) -> None:
-    fields = {
-        "site": one.site,
-        "pattern": one.pattern,
-        "class": one.kind,
-        "evidence": one.evidence,
-        "requests": one.requests,
-        "state": one.state,
-    }
-    emit_json("trap", fields)
+def _trap_fields(one: TrapPattern) -> dict[str, object]:
+    names = ("site", "pattern", "kind", "evidence", "requests", "state")
+    return {"class" if name == "kind" else name: getattr(one, name) for name in names}
+
+
+def _trap_text(one: TrapPattern) -> str:
+    evidence = safe_line(one.evidence, longest=EVIDENCE_CHARS)
+    return f"{one.state:<9} {safe_line(one.site)} {safe_line(one.pattern)}\n          {one.kind}: {evidence}"
 
 
 def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,13 +179,10 @@ def pace_list(cli: CliContext, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         found = collection.rate_overrides()
-    for one in found:
-        if as_json:
-            emit_json("slowed", asdict(one))
-        else:
-            click.echo(f"{safe_line(one.site)}  one request every {one.delay_s:g} s")
-    if not found and not as_json:
-        cli.note("no slowed sites")
+    emit_list(
+        cli, "slowed", found, asdict, lambda one: f"{safe_line(one.site)}  one request every {one.delay_s:g} s",
+        "no slowed sites", as_json=as_json,
+    )  # fmt: skip
 
 
 @pace_command.command("slow")
@@ -275,13 +262,10 @@ def schedule_list(cli: CliContext, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         found = collection.schedules()
-    for one in found:
-        if as_json:
-            emit_json("schedule", asdict(one))
-        else:
-            click.echo(f"{safe_line(one.place)}  {one.meaning}")
-    if not found and not as_json:
-        cli.note("no schedules: visits follow what was learned")
+    none = "no schedules: visits follow what was learned"
+    emit_list(
+        cli, "schedule", found, asdict, lambda one: f"{safe_line(one.place)}  {one.meaning}", none, as_json=as_json
+    )
 
 
 @schedule_command.command("set")

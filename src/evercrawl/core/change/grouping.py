@@ -21,7 +21,7 @@ from evercrawl.model.change import Change, ChangeClass, Edit, Sign
 
 MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
 MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
-MAX_ENTRY_WORDS = 14  # A longer text of a list is a summary, not the name of an entry.
+MAX_ENTRY_WORDS = 14  # A longer text of a list, numbers aside, is a summary, not the name of an entry.
 MAX_ENTRY_LABEL_WORDS, MAX_ENTRY_LABELS = 3, 3  # Of a label beside an entry; labels per entry.
 MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
 MAX_LOG_WORDS = 8
@@ -299,10 +299,12 @@ class _Lists:
         return next((cause for cause in found.values() if cause.is_edited), next(iter(found.values())))
 
     def pages_with_moved_entries(self) -> Iterator[str]:
-        """Yield the pages with entries that came or went with other pages, whatever else changed there."""
+        """Yield the pages with entries that came or went with other pages, or several that mention changed ones."""
         for visit in self._visits:
             own = [edit for edit in visit.change.edits if not edit.is_template]
-            if self._explained_entries(own, visit.url):
+            entries = [text for edit in own if _is_entry(edit) for _, text in _sides(edit)]
+            mentioned = {cause.url for text in entries for cause in self._mentioned(text, visit.url)}
+            if self._explained_entries(own, visit.url) or len(mentioned) > 1:
                 yield visit.url
 
     def _followers(self, visits: Sequence[_Visit]) -> dict[int, CausePage]:
@@ -439,16 +441,16 @@ class _Lists:
         if self._places["+" if sign == "-" else "-", text] - {url}:
             return CausePage("")
         # A block that still names the removed page has only lost the link to it.
-        return named or (self._mentions_gone(text, url) if sign == "-" or edit.sign == "~" else None)
+        gone = (cause for cause in self._mentioned(text, url) if cause.is_gone)
+        return named or (next(gone, None) if sign == "-" or edit.sign == "~" else None)
 
-    def _mentions_gone(self, text: str, url: str) -> CausePage | None:
-        """Return the removed page that a short block names, which went with it."""
+    def _mentioned(self, text: str, url: str) -> Iterator[CausePage]:
+        """Yield the other changed pages that a short block names, if by more than a word."""
         words = text.split()
-        if len(words) > MAX_MENTION_WORDS:
-            return None
-        runs = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 2, len(words) + 1))
-        found = (self._named.get(run) for run in runs)
-        return next((cause for cause in found if cause is not None and cause.is_gone and cause.url != url), None)
+        if len(words) <= MAX_MENTION_WORDS:
+            runs = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 2, len(words) + 1))
+            found = (self._named.get(run) for run in runs)
+            yield from (cause for cause in found if cause is not None and cause.url != url)
 
     def _quotes(self, text: str, url: str) -> CausePage | None:
         """Return a new or removed page from which a text is taken."""
@@ -500,7 +502,8 @@ def _short_lines(text: str) -> Iterator[str]:
 
 def _is_entry(edit: Edit) -> bool:
     """Return whether an edit is an entry of a list, by its links or because it is no longer than one."""
-    return edit.is_entry or all(len(text.split()) <= MAX_ENTRY_WORDS for _, text in _sides(edit))
+    words = ([word for word in text.split() if not word.isdecimal()] for _, text in _sides(edit))
+    return edit.is_entry or all(len(found) <= MAX_ENTRY_WORDS for found in words)
 
 
 def _may_be_label(edit: Edit) -> bool:

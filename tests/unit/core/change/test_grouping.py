@@ -283,3 +283,30 @@ def test_labels_of_an_entry_that_moved_to_the_next_page_follow_it() -> None:
     assert shown(changes, story) == [(["/news/2", "/news"], 2)]
     alone = [content("/prices", came("Old mill"), *(came(f"Entry {name}") for name in "abcd")), changes[1]]
     assert (["/prices"], 0) in shown(alone, story)
+
+
+def test_rows_with_dates_move_like_other_entries() -> None:
+    rows = [
+        f"{number} Alpha feature new high Trouble with pump {number} 11/18/2026 05:14 PM Actions" for number in "1234"
+    ]
+    new = "82 Alpha bug new low Lynx near the mill 11/18/2026 06:17 PM Actions"
+    changes = [
+        content("/issues", edit("", new), edit(rows[0], "")),
+        content("/issues?page=2", edit("", rows[0]), edit(rows[1], "")),
+        content("/issues?page=3", edit("", rows[1]), edit(rows[2], "")),
+    ]
+    lists = CausePage(f"{HOST}/issues?page=4", "Issues", "\n".join([new, *rows]))
+    assert shown(changes, lists) == [(["/issues", "/issues?page=2", "/issues?page=3"], 3)]
+
+
+def test_a_log_of_changes_comes_after_the_changes() -> None:
+    log = [edit("", f"06:17 PM Alpha: {title}") for title in ("Lynx near the mill", "Museum notes")]
+    changes = [
+        content("/users/1", *log, edit("", f"{SENTENCE} Soon."), size=1.0),
+        content("/museum", edit("", SENTENCE)),
+    ]
+    causes = (
+        CausePage(f"{HOST}/lynx", "Lynx near the mill"),
+        CausePage(f"{HOST}/museum", "Museum notes", is_edited=True),
+    )
+    assert [pages for pages, _ in shown(changes, *causes)] == [["/museum"], ["/users/1"]]
