@@ -13,9 +13,11 @@ from urllib.parse import quote
 import pytest
 
 from evercrawl.collection.backup_files import backups_folder, list_backups
+from evercrawl.collection.exchange.export import EXPORT_FORMATS
 from evercrawl.collection.runs import run_pause
 from evercrawl.config import read_settings
 from evercrawl.web.auth import AccessScope
+from evercrawl.web.pages.data import EXPORT_WORDS
 from evercrawl.web.serve import ServeOptions
 from tests.web.client import TestClient
 from tests.web.conftest import Interface, closed, opened
@@ -159,7 +161,10 @@ def test_exports_can_be_downloaded(own: Interface):
     assert "Download" in own.operator.get("/export").text
     assert admin.delete(f"/api/v1/jobs/{job['id']}").status_code == 204
     assert admin.get(f"/api/v1/jobs/{job['id']}/file").status_code == 404
+    chunks = _wait_for(admin, admin.post("/api/v1/exports", json={"form": "chunks"}))
+    assert chunks["file"] == "own.jsonl"
     assert admin.post("/api/v1/exports", json={"form": "nonsense"}).status_code == 422
+    assert set(EXPORT_WORDS) == set(EXPORT_FORMATS)
 
 
 def test_verification_says_what_is_sound(own: Interface):

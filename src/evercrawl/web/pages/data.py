@@ -23,6 +23,7 @@ EXPORT_WORDS = {
     "markdown": ("Markdown", "the main text of each page, as ZIP"),
     "csv": ("CSV", "a table with URL, time, status, title and text"),
     "jsonl": ("JSON lines", "the same, one object per version"),
+    "chunks": ("Chunks", "parts of the text by heading, one object per part, for retrieval"),
     "sqlite": ("SQLite", "one file with the tables pages and versions"),
     "parquet": ("Parquet", "the same table for DuckDB, pandas and others"),
     "dataset": ("Dataset", "Parquet files per shard, as ZIP"),
