@@ -30,15 +30,9 @@ def emit_json(name: str, fields: Mapping[str, Any]) -> None:
 
 
 def emit_list(
-    cli: CliContext,
-    name: str,
-    found: Sequence[T],
-    fields: Callable[[T], Mapping[str, Any]],
-    text: Callable[[T], str],
-    none: str,
-    *,
-    as_json: bool,
-) -> None:
+    cli: CliContext, name: str, found: Sequence[T], fields: Callable[[T], Mapping[str, Any]],
+    text: Callable[[T], str], none: str, *, as_json: bool,
+) -> None:  # fmt: skip
     """Print a list as JSON lines or as text; on stderr, that it is empty."""
     for one in found:
         if as_json:

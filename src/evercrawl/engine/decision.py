@@ -244,6 +244,7 @@ class Suspicion(NamedTuple):
     says_not_found: bool
     lost_text: str | None = None
     """What a page shows that has lost its text; it is visited again once the site has answered invented URLs."""
+    redirect: str = ""  # Where a page leads instead that may ask to sign in.
 
 
 class SiteUpdate(NamedTuple):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from urllib.parse import unquote
 
 from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE
 from evercrawl.core.traps.not_found import (
@@ -90,6 +91,8 @@ def flag_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
         return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=False)
     if document is not None and is_left_empty(before, document.text):
         return _judge_lost(facts, decision, document, state, before=before)
+    if isinstance(facts.answer, Moved) and facts.page.version and _names_itself(facts.page.url, facts.answer.target):
+        return _judge_moved(facts, decision, facts.answer.target, state)
     if facts.related.says_not_found and document is not None and says_only_not_found(document.title, document.text):
         return _flag(decision, REASON_TEXT[Reason.SOFT_404], expand=True)
     return decision
@@ -101,7 +104,7 @@ def _judge_lost(
     """Judge a page that has lost its text, although its message is not the one for unknown URLs.
     Wikis and forums say "was deleted" instead of "does not exist"."""
     if facts.related.knowledge.may_check_gone:
-        return _postpone(facts, decision, document)
+        return _postpone(facts, decision, Suspicion(False, facts.related.says_not_found, document.text))
     if not has_new_text(before, document.text):
         return decision
     if facts.related.says_not_found:
@@ -109,6 +112,21 @@ def _judge_lost(
     if state.hides_missing and document.robots.noindex:
         return _gone(facts, decision, "its text is lost, and it is marked noindex like URLs that do not exist")
     return decision
+
+
+def _names_itself(url: str, target: str) -> bool:
+    """Return whether a page leads to a URL with its own path in it, as to a login that leads back."""
+    path, place = path_of(url).partition("?")[0].rstrip("/"), target.partition("?")[0].rstrip("/")
+    return len(path) > 1 and not place.endswith(path) and path in unquote(target) and site_of(target) == site_of(url)
+
+
+def _judge_moved(facts: VisitFacts, decision: Decision, target: str, state: TrapState) -> Decision:
+    """Judge a known page that may lead to a login now: a wiki may ask for it instead of saying what was deleted."""
+    place = target.partition("?")[0]
+    if place in state.not_found_redirects:
+        return _gone(facts, decision, f"it redirects to {place}, where one has to sign in")
+    suspicion = Suspicion(is_copy=False, says_not_found=False, lost_text="", redirect=target)
+    return _postpone(facts, decision, suspicion) if facts.related.knowledge.may_check_gone else decision
 
 
 def _flag(decision: Decision, detail: str, *, expand: bool) -> Decision:
@@ -133,7 +151,7 @@ def _gone(facts: VisitFacts, decision: Decision, detail: str) -> Decision:
     return _without_content(decision, outcome)
 
 
-def _postpone(facts: VisitFacts, decision: Decision, document: Document) -> Decision:
+def _postpone(facts: VisitFacts, decision: Decision, suspicion: Suspicion) -> Decision:
     """Take back everything that follows from an answer until the site was probed."""
     page, reason = facts.page, Reason.LOST_TEXT
     outcome = VisitOutcome(
@@ -145,7 +163,6 @@ def _postpone(facts: VisitFacts, decision: Decision, document: Document) -> Deci
         interval_s=page.interval_s,
         is_new_version=False,
     )
-    suspicion = Suspicion(is_copy=False, says_not_found=facts.related.says_not_found, lost_text=document.text)
     return _without_content(decision, outcome)._replace(suspicion=suspicion)
 
 
@@ -158,13 +175,13 @@ def _without_content(decision: Decision, outcome: VisitOutcome) -> Decision:
 
 
 def looks_like_not_found(page: Page, answer: FetchResult, document: Document | None) -> bool:
-    """Return whether an answer apologises or leads to the home page."""
+    """Return whether an answer apologises, leads to the home page or perhaps to a login."""
     match answer:
         case Fetched():
             return document is not None and says_not_found(document.title, document.text)
         case Moved(target=target):
             is_home = path_of(target) == "/" and site_of(target) == site_of(page.url)
-            return is_home and path_of(page.url) != "/"
+            return (is_home and path_of(page.url) != "/") or (page.version > 0 and _names_itself(page.url, target))
         case _:
             return False
 
@@ -238,6 +255,16 @@ def learn_wall(site: TrapState, url: str, text: str | None, real: Sequence[Probe
     if not any(is_soft_404(page.text, shown, page.url) for page in real):
         return site
     return replace(site, walls=(*site.walls, shown)[-MAX_SOFT_404_PAGES:])
+
+
+def learn_login(site: TrapState, target: str, shown: ProbeAnswer, real: Sequence[ProbeAnswer]) -> TrapState:
+    """Learn a redirect to a login that other pages do not lead to, so that not the whole site asks to sign in."""
+    page = soft_404_page(shown.text, shown.url)
+    if not shown.has_login or not real or any(is_soft_404(answer.text, page, answer.url) for answer in real):
+        return site
+    return replace(
+        site, not_found_redirects=(*site.not_found_redirects, target.partition("?")[0])[-MAX_SOFT_404_PAGES:]
+    )
 
 
 def _learn_message(site: TrapState, answers: Sequence[ProbeAnswer], first: Soft404Page) -> TrapState:
@@ -364,7 +391,7 @@ class Probes:
             suspicion = decision.suspicion or Suspicion(is_copy=False, says_not_found=False)
             # Copies are mostly one page under many values, which would all be answered with that page.
             in_query = suspicion.says_not_found or suspicion.lost_text is not None
-            known = await self._learn_soft_404(site, page, suspicion.lost_text, in_query=in_query)
+            known = await self._learn_soft_404(site, page, suspicion, in_query=in_query)
         finally:
             self._soft_404_running.discard(site.id)
         document = decision.content.document if decision.content is not None else None
@@ -379,7 +406,7 @@ class Probes:
                 self._enqueue(suspect)
 
     async def _learn_soft_404(
-        self, site: Site, page: Page, lost_text: str | None, *, in_query: bool
+        self, site: Site, page: Page, suspicion: Suspicion, *, in_query: bool
     ) -> TrapState | None:
         """Ask for invented URLs, and for pages that exist if the answers are pages; None: nothing was learned."""
         urls = invented_urls(page.url, seed=page.id, in_query=in_query)
@@ -390,11 +417,13 @@ class Probes:
         answers = [(result, await self._measure(result, url, site)) for url, result in zip(urls, found, strict=True)]
         is_page = all(isinstance(result, Fetched) for result, _ in answers)
         real: list[ProbeAnswer] = []
-        if is_page or lost_text is not None:
+        if is_page or suspicion.lost_text is not None:
             asked = [await self._answer(url, site) for url in await self._real_urls(site, page)]
             real = [answer for answer in asked if answer is not None and 200 <= answer.status < 300]
         state = await self._traps.states.of(site.id)
-        known = learn_wall(state.value, page.url, lost_text, real)
+        known = learn_wall(state.value, page.url, suspicion.lost_text, real)
+        if suspicion.redirect and (shown := await self._answer(suspicion.redirect, site)) is not None:
+            known = learn_login(known, suspicion.redirect, shown, real)
         if real or not is_page:
             known = learn_soft_404(known, answers, real)
         if known is state.value:

@@ -24,7 +24,7 @@ from evercrawl.core.visit.outcome import MIRROR_RECHECK, RECHECK
 from evercrawl.engine.apply import visit_row
 from evercrawl.engine.decide import JUDGEMENTS, REFUSALS, first_refusal, request_for
 from evercrawl.engine.decision import CreditPlan, DuplicateLookup, LinkTarget, NearText, PageKnowledge, Policy
-from evercrawl.engine.probes import GONE_RECHECK, learn_soft_404, looks_like_not_found
+from evercrawl.engine.probes import GONE_RECHECK, learn_login, learn_soft_404, looks_like_not_found
 from evercrawl.engine.traps import TRAP_RECHECK
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Fault, FetchResult, Headers, Truncation
@@ -427,6 +427,37 @@ def test_a_postponed_visit_writes_nothing_and_asks_for_a_probe():
     assert (row.version, row.change, row.digest, row.tries) == (None, None, None, 0)
     assert row.due_us == to_us(NOW + GONE_RECHECK)
     assert [candidate.url for candidate, _ in decision.release] == [HOME + "b"]
+
+
+LOGIN = f"{HOME}login"
+
+
+@pytest.mark.parametrize(
+    ("target", "site", "outcome"),
+    [
+        (f"{LOGIN}?next=%2Fa", {"may_check_gone": True}, Outcome.DEFERRED),
+        (f"{LOGIN}?next=%2Fa", {"soft_404": TrapState(not_found_redirects=(LOGIN,))}, Outcome.ERROR),
+        (f"{LOGIN}?next=%2Fa", {}, Outcome.FETCHED),
+        (f"{HOME}a/_deleted/", {"may_check_gone": True}, Outcome.DEFERRED),
+        (f"{HOME}a/", {"may_check_gone": True}, Outcome.FETCHED),
+        (f"{HOME}en/a", {"may_check_gone": True}, Outcome.FETCHED),
+    ],
+)
+def test_a_known_page_that_leads_to_a_login_is_gone(target: str, site: dict[str, object], outcome: Outcome):
+    known = known_page()
+    decision = decided(known, moved(target), before=ARTICLE, site={"soft_404": TrapState(), **site})
+    assert decision.outcome.outcome is outcome
+    assert (outcome is Outcome.DEFERRED) is (decision.suspicion is not None and bool(decision.suspicion.redirect))
+
+
+def test_a_login_is_no_answer_for_missing_pages_if_the_whole_site_asks_for_it():
+    login = ProbeAnswer(200, "Sign in with your name and your password.", has_login=True, url=f"{LOGIN}?next=/a")
+    real = ProbeAnswer(200, WORDS, url=HOME)
+    target = f"{LOGIN}?next=%2Fa"
+    assert learn_login(TrapState(), target, login, [real]).not_found_redirects == (LOGIN,)
+    for others in ([login._replace(url=HOME)], []):
+        assert learn_login(TrapState(), target, login, others) == TrapState()
+    assert learn_login(TrapState(), target, real, [real]) == TrapState()
 
 
 def test_what_real_pages_show_too_is_no_soft_404():

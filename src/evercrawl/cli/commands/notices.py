@@ -11,7 +11,7 @@ import click
 
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
-from evercrawl.cli.terminal import ExitCode, emit_json, local_time
+from evercrawl.cli.terminal import ExitCode, emit_json, emit_list, local_time
 from evercrawl.model.history import Mute, PartVerdict
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
@@ -49,14 +49,13 @@ def mute_list(cli: CliContext, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         found = [*collection.mutes(), *collection.mutes(PartVerdict.CONTENT)]
-    for one in sorted(found, key=lambda one: one.id, reverse=True):
-        if as_json:
-            emit_json("mute", _mute_fields(one))
-        else:
-            click.echo(f"{one.id:>4}  {_VERDICTS[one.verdict]}  {safe_line(one.place)}  {safe_line(one.pattern)}")
-            click.echo(f"      {local_time(from_us(one.at_us))} by {safe_line(one.who)}")
-    if not found and not as_json:
-        cli.note("nothing is muted")
+    found.sort(key=lambda one: one.id, reverse=True)
+    emit_list(cli, "mute", found, _mute_fields, _mute_text, "nothing is muted", as_json=as_json)
+
+
+def _mute_text(one: Mute) -> str:
+    head = f"{one.id:>4}  {_VERDICTS[one.verdict]}  {safe_line(one.place)}  {safe_line(one.pattern)}"
+    return f"{head}\n      {local_time(from_us(one.at_us))} by {safe_line(one.who)}"
 
 
 _VERDICTS = {PartVerdict.NOISE: "muted   ", PartVerdict.CONTENT: "reported"}
