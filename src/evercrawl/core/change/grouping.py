@@ -192,12 +192,9 @@ def _significance(group: EditGroup, mixed: set[str]) -> tuple[int, bool, bool, i
         tier = 1
     size = group.size if _BYTES_KEYS.isdisjoint(group.keys) else 0.0
     size /= 1 + log2(max(1, len(group.pages) - len(group.listings)))
-    has_sentence = any(_is_prose(edit) and _word_count(edit) >= MIN_SENTENCE_WORDS for edit in group.edits)
+    texts = (" ".join(run.text for run in edit.words) for edit in group.edits if _is_prose(edit))
+    has_sentence = any(len(text.split()) >= MIN_SENTENCE_WORDS for text in texts)
     return tier, not mixed.issuperset(group.pages), has_sentence, _rank(group.kind), size, len(group.pages)
-
-
-def _word_count(edit: Edit) -> int:
-    return sum(len(run.text.split()) for run in edit.words)
 
 
 def _rank(kind: ChangeClass) -> int:

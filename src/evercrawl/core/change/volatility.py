@@ -392,10 +392,8 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
 
 def _is_tick(change: SegmentChange) -> bool:
     """Return whether a large whole number grew by a little, as counters do also in tables."""
-    if not (change.removed.isdecimal() and change.added.isdecimal()):
-        return False
-    before, after = int(change.removed), int(change.added)
-    return before >= MIN_TICKING and 0 < after - before <= MAX_TICK * before
+    numbers = [int(text) for text in (change.removed, change.added) if text.isdecimal()]
+    return len(numbers) > 1 and numbers[0] >= MIN_TICKING and 0 < numbers[1] - numbers[0] <= MAX_TICK * numbers[0]
 
 
 def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
