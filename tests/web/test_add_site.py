@@ -56,6 +56,17 @@ def test_what_is_no_url_becomes_no_site(empty: Interface):
     assert read_settings(empty.service.state.path).settings.scope.seeds == ()
 
 
+def test_one_click_watches_just_a_page(empty: Interface, monkeypatch: pytest.MonkeyPatch):
+    state, started = empty.service.state, list[object]()
+    monkeypatch.setattr(state.crawl, "start", lambda seeds, *, forever: started.append(forever))
+    assert 'formaction="/do/add-sites" name="quick"' in empty.operator.get("/add").text
+    _post(empty, "add-sites", urls="https://harbour.example/news", quick="true")
+    settings = read_settings(state.path).settings
+    assert (settings.scope.pages, settings.web.keep_watching) == (("https://harbour.example/news",), True)
+    (alert,) = empty.operator.get("/alerts.json").json()["alerts"]
+    assert (alert["channel"], started) == ("atom", [True])
+
+
 def test_a_look_and_what_is_chosen(empty: Interface, monkeypatch: pytest.MonkeyPatch):
     started: list[object] = []
     monkeypatch.setattr(empty.service.state.crawl, "start", lambda urls, **options: started.append(options))

@@ -38,6 +38,7 @@ ADD_PARAMETERS = (
     Parameter("assets", "Also store styles, images, fonts and scripts.", "bool", default=False),
     Parameter("notify", "How to report changes.", "choice", default="none", choices=("none", "atom", "mail")),
     Parameter("address", "Mail address for changes.", default=""),
+    Parameter("quick", "Keep watching just these pages, with a feed; no other choices.", "bool", default=False),
 )
 
 
@@ -138,6 +139,8 @@ def add_sites(state: AppState, inputs: Inputs) -> ActionResult:
     """Add URLs to the collection, set up a notification if wanted, and start the crawl."""
     look: SiteLook | None = state.looks.get(inputs["look"])
     urls = look.urls if look is not None else read_urls(inputs["urls"] or "")
+    if inputs["quick"]:
+        inputs = Inputs({**inputs.values, "extent": "page", "watch": True, "notify": "atom"}, inputs.user, inputs.host)
     if inputs["notify"] == "mail" and "@" not in inputs["address"]:
         raise BadRequest("enter the mail address for notifications", back=link_to("/add", look=inputs["look"]))
     _save(state, urls, inputs)
