@@ -27,14 +27,7 @@ from tests.worlds.pipe import pipe
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.change.detectors import ascii_count
 from evercrawl.core.politeness import pace_from_settings
-from evercrawl.core.revisit.interval_rules import (
-    PaperPdfc,
-    RuleState,
-    frequency_of_change,
-    pdfc_is_analysed,
-    pdfc_is_due,
-    pdfc_is_listed,
-)
+from evercrawl.core.revisit.interval_rules import PDFC_EVERY_VISIT, PaperPdfc, RuleState, frequency_of_change
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
@@ -220,7 +213,7 @@ def _paper_days(pages: Sequence[PaperPage], days: int, states: list[RuleState]) 
         for at, page in enumerate(pages):
             body = page.body(day)
             count = ascii_count(body)
-            is_direct = not pdfc_is_listed(frequency_of_change(states[at], now=float(day)))
+            is_direct = frequency_of_change(states[at], now=float(day)) <= PDFC_EVERY_VISIT
             states[at] = rule.after_visit(states[at], now=float(day), changed=count != counts[at])
             direct += is_direct
             if is_direct or count != counts[at]:
@@ -251,12 +244,12 @@ def _estimator_days(
             frequency, now = states[at].interval, float(day)
             label = next(name for name, most in FREQUENCY_RANGES if frequency <= most)
             page_days[label] += 1
-            listed += pdfc_is_listed(frequency)
-            if pdfc_is_due(frequency, last=states[at].visited, now=now):
+            listed += frequency > PDFC_EVERY_VISIT
+            if frequency <= PDFC_EVERY_VISIT or now - states[at].visited > frequency:
                 asked[label] += 1
                 body = page.body(day)
                 is_changed = True
-                if pdfc_is_analysed(frequency):
+                if frequency != PDFC_EVERY_VISIT:
                     analysed += 1
                     is_changed = ascii_count(body) != ascii_count(copies[at])
                 sent += is_changed

@@ -129,9 +129,6 @@ def days_between_changes(stored: StoredPage) -> float:
     return round(watched / timedelta(days=1) / max(changes, 1), 3)
 
 
-MIN_CLEAR_SCORE = 0.05  # A page with a smaller absolute score is neutral.
-
-
 def page_sentiment_history(collection: Path, settings: Settings, url: str) -> PageSentiment:
     """Return the scores of the versions of a page, oldest first, and the mean of its site."""
     stored = load_page(collection, settings, url)

@@ -50,8 +50,6 @@ _GRANTED = frozenset({
     "access-control-allow-origin", "access-control-allow-credentials", "access-control-allow-methods",
     "access-control-expose-headers",
 })  # fmt: skip
-_CORS = (("Access-Control-Allow-Credentials", "true"), ("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"),
-         ("Access-Control-Expose-Headers", "*"))  # fmt: skip
 _NEVER_SENT = frozenset({"ping", "cspviolationreport", "eventsource", "websocket", "signedexchange", "prefetch"})
 
 

@@ -81,11 +81,6 @@ def credit_of(page: PageCredit, dividend: int) -> int:
     return page.held + dividend - page.since
 
 
-def settle(page: PageCredit, dividend: int) -> PageCredit:
-    """Return the page with all dividends included in `held`."""
-    return page._replace(held=credit_of(page, dividend), since=dividend)
-
-
 def importance_of(page: PageCredit, generation: int) -> int:
     """Return what links gave to the page, each generation counting half of the next.
     It orders pages like PageRank. Credit cannot: it is 0 after every visit. The total ever earned favours the seeds."""

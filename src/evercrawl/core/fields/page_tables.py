@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from typing import NamedTuple
 
 from evercrawl.core.fields.outline import Element, PageOutline
@@ -90,12 +89,3 @@ def select_cells(page: PageOutline, expression: str) -> list[str]:
         if head in heads:
             return [row[heads.index(head)] for row in named if heads.index(head) < len(row)]
     return []
-
-
-def table_records(table: PageTable) -> list[dict[str, str]]:
-    """Return the rows as records: by column heads, or one record of labels and values for a table of pairs."""
-    if table.heads:
-        return [dict(pair for pair in zip_longest(table.heads, row, fillvalue="") if pair[0]) for row in table.rows]
-    if all(len(row) == 2 for row in table.rows):
-        return [{label: value for label, value in table.rows if label}]
-    return [{str(at): cell for at, cell in enumerate(row)} for row in table.rows]

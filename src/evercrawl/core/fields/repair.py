@@ -41,7 +41,6 @@ MAX_DAYS = 60  # By which the date of a page usually moves at most.
 MAX_JSON_LEAVES = 20_000
 MAX_GROUPS = 40  # Groups of elements, and selectors of each, that are tried for a list.
 MAX_COMPARED = 40_000  # Pairs of entries that are compared by words.
-_DIGITS = re.compile(r"\d+")
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")

@@ -14,7 +14,6 @@ LABEL = "sig1"
 TAG = "web-bot-auth"
 LIFETIME = timedelta(minutes=5)  # How long a signature is valid. Whoever sees it can repeat the request until then.
 DIRECTORY_PATH = "/.well-known/http-message-signatures-directory"
-DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
 Sign = Callable[[bytes], bytes]
 
 

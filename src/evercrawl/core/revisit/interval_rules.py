@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from math import floor
 from typing import NamedTuple, Protocol
 
@@ -190,27 +190,6 @@ def frequency_of_change(state: RuleState, *, now: float) -> float:
     return max(now - state.changed_at, PDFC_ROUND_DAYS)
 
 
-def pdfc_is_due(frequency: float, *, last: float, now: float) -> bool:
-    """Paper B's comparator at the coordinator: False for a page within its period."""
-    return frequency <= PDFC_EVERY_VISIT or now - last > frequency
-
-
-def pdfc_is_sent(old_digest: bytes | None, new_digest: bytes) -> bool:
-    """Paper B's comparator at the outpost: False for an unchanged digest."""
-    return old_digest is None or old_digest != new_digest
-
-
-def pdfc_is_listed(frequency: float) -> bool:
-    """True for a page in the old database file that travels with an outpost (paper B, section 5).
-    New pages (F = -1) and pages that change at every visit (F = 0) are fetched and sent without comparison."""
-    return frequency > PDFC_EVERY_VISIT
-
-
-def pdfc_is_analysed(frequency: float) -> bool:
-    """True unless the page changes at every visit: then there are no statistics to collect (section 5)."""
-    return frequency != PDFC_EVERY_VISIT
-
-
 class PaperPdfc(AlwaysVisit):
     """`paper-pdfc`: paper B, sections 4.3, 4.6 and 5. `interval` holds F, the days between changes."""
 
@@ -221,19 +200,6 @@ class PaperPdfc(AlwaysVisit):
         if changed and frequency > PDFC_EVERY_VISIT:
             frequency = max(since, PDFC_ROUND_DAYS)
         return state._replace(interval=frequency, due=now + max(frequency, PDFC_ROUND_DAYS))
-
-
-class SitemapRow(NamedTuple):
-    """One row of the extended sitemap of paper C."""
-
-    anchor_text: str
-    url: str
-    last_updated_ms: int
-
-
-def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) -> list[str]:
-    """Return the URLs that are new or updated since their last visit, in the sitemap's order."""
-    return [row.url for row in rows if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]]
 
 
 SITEMAP_ROUND_DAYS = 1.0

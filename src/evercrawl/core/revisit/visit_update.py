@@ -47,9 +47,6 @@ class EscapeChances(NamedTuple):
         return self.hub * self.site
 
 
-NO_BULK_CHANGE = EscapeChances(1.0, 1.0)
-
-
 def bulk_change_share(hub: BulkChange, *, now: float, prior_visits: float = HUB_PRIOR_VISITS) -> float:
     """Return the share of pages that changed beyond expectation in recent visits."""
     if hub.changed <= hub.expected:

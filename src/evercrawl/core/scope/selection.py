@@ -26,7 +26,6 @@ from evercrawl.model.reason import Reason, RefusalReason
 from evercrawl.model.settings import ScopeSettings, SiteSettings
 from evercrawl.model.time import parse_time
 
-MAX_PRIORITY_LIFT = 8
 SELECTION_REASONS = frozenset((Reason.MEDIA_TYPE, Reason.SIZE, Reason.LANGUAGE, Reason.DATE, Reason.KEYWORDS))
 """Reasons of pages that were requested but are not kept."""
 UNBROKEN_SCRIPTS_FROM = "\u2e80"  # From here on most scripts have no space between words.

@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.fields.outline import PageOutline
-from evercrawl.core.fields.page_tables import page_tables, table_records
+from evercrawl.core.fields.page_tables import page_tables
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import DataItem, structured_items, structured_values
 from evercrawl.core.fields.suggest import suggest_fields
@@ -78,10 +78,10 @@ def test_structured_data_and_tables_are_selected_by_name():
     }
 
 
-def test_tables_become_records():
+def test_tables_have_a_title_heads_and_rows():
     page = PageOutline("<h2>Rain</h2><table><tr><th>Town<th>July<tr><td>Oslo<td>82</table>")
     (table,) = page_tables(page)
-    assert (table.title, table_records(table)) == ("Rain", [{"Town": "Oslo", "July": "82"}])
+    assert (table.title, table.heads, table.rows) == ("Rain", (), (("Town", "Oslo"), ("July", "82")))
 
 
 def product(name: str, price: str, weight: str) -> PagePart:

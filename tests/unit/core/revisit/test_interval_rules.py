@@ -17,16 +17,10 @@ from evercrawl.core.revisit.interval_rules import (
     PaperSelective,
     PaperSitemap,
     RuleState,
-    SitemapRow,
     StormCrawler,
     frequency_of_change,
     new_fr_max,
     next_threshold,
-    pdfc_is_analysed,
-    pdfc_is_due,
-    pdfc_is_listed,
-    pdfc_is_sent,
-    to_download,
 )
 
 
@@ -87,26 +81,6 @@ def test_b3_the_three_cases() -> None:
     resting = _visited(PaperPdfc(), [(0.0, False), (1.0, True), (6.0, False)])
     assert frequency_of_change(resting, now=6.0) == 5.0
     assert resting.due == 11.0
-
-
-def test_b6_both_comparators() -> None:
-    assert pdfc_is_due(PDFC_NEVER_VISITED, last=0.0, now=0.0)
-    assert pdfc_is_due(PDFC_EVERY_VISIT, last=0.0, now=0.0)
-    assert not pdfc_is_due(5.0, last=0.0, now=5.0)
-    assert pdfc_is_due(5.0, last=0.0, now=5.1)
-    assert not pdfc_is_sent(b"same", b"same")
-    assert pdfc_is_sent(b"old", b"new")
-    assert pdfc_is_sent(None, b"new")
-
-
-def test_b5_new_and_always_changing_pages_stay_out_of_the_old_database_file() -> None:
-    listed = {frequency: pdfc_is_listed(frequency) for frequency in (PDFC_NEVER_VISITED, PDFC_EVERY_VISIT, 3.0)}
-    assert listed == {PDFC_NEVER_VISITED: False, PDFC_EVERY_VISIT: False, 3.0: True}
-
-
-def test_b7_a_page_that_always_changes_skips_the_analyser() -> None:
-    analysed = {frequency: pdfc_is_analysed(frequency) for frequency in (PDFC_NEVER_VISITED, PDFC_EVERY_VISIT, 3.0)}
-    assert analysed == {PDFC_NEVER_VISITED: True, PDFC_EVERY_VISIT: False, 3.0: True}
 
 
 def test_a10_the_threshold_moves_in_proportion_and_within_bounds() -> None:
@@ -172,51 +146,3 @@ def test_no_rule_is_due_before_its_visit(name: str) -> None:
     for n in range(40):
         memory = rule.after_visit(memory, now=float(n), changed=n % 3 == 0)
         assert memory.due >= n
-
-
-SITE = "http://www.xyz.com/"
-FIRST_VISIT = {
-    "index": (538, 1308111730000, 1272964276000),
-    "about": (235, 1308111730538, 1272964523000),
-    "courses": (256, 1308111730773, 1272964705000),
-    "courses/btech": (327, 1308111731029, 1272964720000),
-    "courses/pharmacy": (423, 1308111731356, 1272964736000),
-    "facilities": (498, 1308111731779, 1276682653000),
-    "photo_gallery": (890, 1308111732277, 1276683322000),
-    "faculty": (348, 1308111733167, 1273576124000),
-    "faculty/teaching": (459, 1308111733515, 1308473192000),
-    "faculty/nonteaching": (450, 1308111733974, 1273576523000),
-    "results": (236, 1308111734424, 1308473495000),
-    "placement": (365, 1308111734660, 1308473616000),
-    "contact": (287, 1308111735025, 1272964754000),
-}
-"""Tables 1 and 2: download time, LAST_VISITED, and LAST_UPDATED of the second sitemap."""
-NEW_TIMES = {"faculty/teaching": 515, "results": 351, "placement": 360, "alumni": 673}
-"""Table 3."""
-
-
-def _url(name: str) -> str:
-    return f"{SITE}{name}.html"
-
-
-ROWS = [SitemapRow(name, _url(name), row[2]) for name, row in FIRST_VISIT.items()]
-ROWS.insert(12, SitemapRow("Our Alumnus", _url("alumni"), 1309334004000))
-
-
-def test_the_first_visit_downloads_all_thirteen_pages() -> None:
-    assert len(to_download([row for row in ROWS if "alumni" not in row.url], {})) == 13
-
-
-def test_the_second_visit_downloads_exactly_four_of_fourteen() -> None:
-    visited = {_url(name): row[1] for name, row in FIRST_VISIT.items()}
-    chosen = to_download(ROWS, visited)
-    assert chosen == [_url(name) for name in NEW_TIMES]
-    assert len(ROWS) == 14
-
-
-def test_download_times_match_the_paper() -> None:
-    visited = {_url(name): row[1] for name, row in FIRST_VISIT.items()}
-    times = {_url(name): row[0] for name, row in FIRST_VISIT.items()}
-    times |= {_url(name): spent for name, spent in NEW_TIMES.items()}
-    assert sum(times.values()) == 6151
-    assert sum(times[url] for url in to_download(ROWS, visited)) == 1899
