@@ -32,8 +32,8 @@ from bench.confine import Confinement
 from bench.growth import finished
 from tests.postgres_server import PostgresServer, processes_of, running_server
 
+from evercrawl.adapters.postgres.membership import PostgresShard, PostgresStore
 from evercrawl.adapters.postgres.postgres_pool import parse_address
-from evercrawl.adapters.postgres.store import PostgresShard, PostgresStore
 from evercrawl.core.url import key_of
 from evercrawl.model.page import Batch, LinkBatch, NewPage, Page
 from evercrawl.model.settings import StoreSettings

@@ -20,7 +20,7 @@ from link_graph import LinkGraph, load_graph
 from played import play, settings_for
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
-from evercrawl.core.visit.link_batch import unpack_links
+from evercrawl.core.visit.links import unpack_links
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.testing.store import MemoryStore

@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from time import process_time
 
-from evercrawl.adapters.sqlite.store import SqliteShard, SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteShard, SqliteStore
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.url import canonical_of_href, key_of, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Page, Version

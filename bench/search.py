@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 from urllib.parse import unquote
 
 from evercrawl.adapters.graph_files import current_graph
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.collection.graph_builder import build_graph
 from evercrawl.collection.search_index import rebuild_index
 from evercrawl.collection.searcher import Searcher

@@ -19,7 +19,7 @@ from time import process_time
 from typing import NamedTuple
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE
-from evercrawl.core.sentiment.nbsvm import NbSvmModel
+from evercrawl.core.sentiment.classifiers import NbSvmModel
 from evercrawl.core.sentiment.sentences import is_english
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from math import fsum, log, sqrt
 from random import Random
 
-from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel, class_counts, sentence_words
-from evercrawl.core.sentiment.nbsvm import BUCKETS, NbSvmModel, feature_views
+from evercrawl.core.sentiment.classifiers import (
+    BUCKETS,
+    NaiveBayesModel,
+    NbSvmModel,
+    class_counts,
+    feature_views,
+    sentence_words,
+)
 
 MAX_WEIGHT = 127
 CLIPPED_SHARE = 0.0005

@@ -19,7 +19,7 @@ from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.testing.randomness import hash_number, random_stream, uniform
+from evercrawl.testing.site_plan import hash_number, random_stream, uniform
 from evercrawl.testing.virtual_time import EPOCH
 
 SITES = 100

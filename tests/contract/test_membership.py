@@ -11,9 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from evercrawl.adapters.postgres.membership import ClusterDatabase, Membership, ShardShare
+from evercrawl.adapters.postgres.membership import ClusterDatabase, Membership, PostgresStore, ShardShare
 from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
-from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.errors import LeaseLost
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore

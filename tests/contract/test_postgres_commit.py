@@ -7,8 +7,8 @@ import asyncio
 import asyncpg
 import pytest
 
+from evercrawl.adapters.postgres.membership import PostgresStore
 from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
-from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings

@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from evercrawl.adapters.postgres.membership import PostgresStore
 from evercrawl.adapters.postgres.postgres_database import PostgresReader
 from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
-from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.adapters.sql.database import BlockingQueries
-from evercrawl.adapters.sql.statements import SQL, Statement
+from evercrawl.adapters.sql.database import SQL, BlockingQueries, Statement
 from evercrawl.adapters.sql.table_reader import TABLES, TableReader
-from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection, SqliteStore
 from evercrawl.adapters.sqlite.state_file import open_for_reading, shard_path
-from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.model.change import Change, ChangeClass, Edit, Words

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from evercrawl.adapters.postgres.membership import PostgresStore
 from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
-from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
-from evercrawl.core.visit.link_batch import unpack_links
+from evercrawl.core.visit.links import unpack_links
 from tests.e2e.test_workers import DOMAINS, Web
 
 GAP_S = 0.25

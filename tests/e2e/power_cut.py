@@ -24,8 +24,8 @@ from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.sqlite.state_file import open_for_reading, shard_path, shards_in
-from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import SystemClock
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.warc_records import WarcInfo

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.testing.randomness import uniform
+from evercrawl.testing.site_plan import uniform
 from tests.e2e.test_cli import Place
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 from tests.worlds.living.content import SECONDS_A_DAY

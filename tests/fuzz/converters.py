@@ -41,7 +41,7 @@ from evercrawl.core.search.snippet import SnippetTerm, make_snippet
 from evercrawl.core.sentiment.sentences import split_sentences
 from evercrawl.core.sitemap.websub_protocol import read_subscription
 from evercrawl.core.traps.url_pattern import split_path
-from evercrawl.core.visit.link_batch import unpack_links
+from evercrawl.core.visit.links import unpack_links
 from evercrawl.engine.page_rendering import read_embedded
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import (

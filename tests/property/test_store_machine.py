@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.page import Batch, CompletedVisit, LinkBatch, NewPage, Requeue
 from evercrawl.model.reason import Outcome, Reason

@@ -82,7 +82,7 @@ adapters/browser/launch:find_browser adapters/http/dns:parse_overrides adapters/
 adapters/system:read_private_file core/items:extract_items
 adapters/postgres/postgres_pool:parse_address cli/options:parse_budget collection/agent_tools:parse_permissions
 collection/exchange/export:parse_export_format collection/exchange/import_sources:parse_import_format
-collection/simulation:parse_policies collection/user_schedules:parse_place
+collection/simulation:parse_policies collection/overrides:parse_place
 config/credentials_file:read_credentials config/load:read_host_list config/load:read_lines
 core/alerts/message_format:parse_secret core/change/version_rules:parse_retention
 core/focus/classifier:parse_shares core/politeness:parse_delay_rules core/politeness:parse_hours
@@ -92,12 +92,12 @@ web/pages/administration:parse_list
 """
 """What only the operator types, or writes into settings of a trusted collection."""
 OWN = """
-adapters/sql/statements:parse_statements adapters/sql/statements:read_statements
+adapters/sql/database:parse_statements adapters/sql/database:read_statements
 """
 """What only this program writes."""
 LOOK_UP = """
 adapters/warc/reader:read_archive_bytes adapters/warc/reader:read_record adapters/warc/rewrite:rewrite_file
-collection/backup_files:find_backup collection/page_events:read_window collection/site_list:find_origin
+collection/backup:find_backup collection/change_groups:read_window collection/site_list:find_origin
 collection/site_list:find_site collection/stored_pages:parse_response collection/stored_pages:split_version
 collection/table_view:read_skipped collection/table_view:read_table web/app:find_handler
 web/endpoints:read_values web/pages/collections:find_anywhere web/pages/search:find_target

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 import evercrawl
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.cluster.crawl_builder import assemble_crawl

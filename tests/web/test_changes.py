@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from evercrawl.adapters.sqlite.state_file import open_for_writing, shard_path
+from evercrawl.collection.change_groups import read_window
 from evercrawl.collection.change_inbox import ChangeInbox
-from evercrawl.collection.page_events import read_window
 from evercrawl.config import create_collection
 from evercrawl.core.change.review import filter_read, read_marks
 from evercrawl.core.url import key_of

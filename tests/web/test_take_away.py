@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from evercrawl.collection.backup_files import backups_folder, list_backups
+from evercrawl.collection.backup import backups_folder, list_backups
 from evercrawl.collection.exchange.export import EXPORT_FORMATS
 from evercrawl.collection.runs import run_pause
 from evercrawl.config import read_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, CreditLedger, balance, ledger_of
-from evercrawl.core.visit.link_batch import unpack_links
+from evercrawl.core.visit.links import unpack_links
 from evercrawl.testing.store import MemoryStore
 
 

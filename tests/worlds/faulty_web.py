@@ -12,9 +12,9 @@ from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.testing import NO_FAULTS, LoggedRequest, SimWeb
-from evercrawl.testing.randomness import uniform
 from evercrawl.testing.sim_site import SimFailure, SimResponse
 from evercrawl.testing.sim_world import SimWorld, make_world
+from evercrawl.testing.site_plan import uniform
 
 Answer = SimResponse | SimFailure
 Breaker = Callable[[str, str, int, Answer], Answer]

@@ -16,16 +16,15 @@ from evercrawl.adapters.http.request_signing import load_signer
 from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
 from evercrawl.adapters.sqlite.inbox_file import Corrections
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
-from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.cluster.run_control import pause_of
-from evercrawl.config.credentials_file import read_credentials
+from evercrawl.config.credentials_file import NoSessions, SessionFile, read_credentials
 from evercrawl.config.fields_file import WatchedRules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
-from evercrawl.config.session_file import NoSessions, SessionFile
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
@@ -193,8 +192,8 @@ def open_store(collection: Path, settings: StoreSettings, *, most_open: int | No
     if address is None:
         return SqliteStore(collection, settings, most_open=most_open)
     try:
+        from evercrawl.adapters.postgres.membership import PostgresStore
         from evercrawl.adapters.postgres.postgres_pool import parse_address
-        from evercrawl.adapters.postgres.store import PostgresStore
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"

@@ -14,8 +14,7 @@ from random import Random
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from evercrawl.adapters.postgres.membership import ClusterDatabase, Membership, ShardShare
-from evercrawl.adapters.postgres.store import PostgresStore
+from evercrawl.adapters.postgres.membership import ClusterDatabase, Membership, PostgresStore, ShardShare
 from evercrawl.cluster.crawl_builder import build_crawl, open_store
 from evercrawl.cluster.database_peers import DatabasePeers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, RunTotals, report_progress, run_summary, worker_report

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from heapq import nlargest
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
+from evercrawl.adapters.sql.log_reader import events_between, text_after, visit_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
-from evercrawl.collection.page_events import is_on_site, read_window
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.alerts.headline import event_headline
-from evercrawl.core.change.grouping import EditGroup, group_changes
+from evercrawl.core.change.grouping import CausePage, EditGroup, group_changes
 from evercrawl.core.change.review import edit_patterns, filter_read, muted_part, read_marks, unmuted_part
 from evercrawl.core.change.text_diff import cut_text as cut_text
 from evercrawl.core.change.text_diff import edit_line as edit_line
@@ -24,12 +26,80 @@ from evercrawl.core.change.text_diff import more_edits as more_edits
 from evercrawl.core.change.text_diff import more_words as more_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
-from evercrawl.model.alerts import Event, EventKind
+from evercrawl.core.url import site_of
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.alerts import CHANGES, Event, EventKind
 from evercrawl.model.change import BlockEdit, Change, ChangeClass, Edit
-from evercrawl.model.history import ChangeGroup, Mute
+from evercrawl.model.history import ChangeGroup, Mute, PageEvent
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
+
+MAX_VISITS = 10_000_000  # Visits of all shards that are read, the newest of each.
+VISITS_AT_A_TIME = 5000
+MAX_TEXTS = 400  # Pages whose texts are compared with the entries of lists, the newest of each shard.
+SLOW_VISIT_US = 3_600_000_000  # A visit that began this long ago may be committed now.
+
+
+class Window(NamedTuple):
+    """What happened to pages since a time."""
+
+    causes: list[CausePage]  # Pages from which changes of lists may follow, with the texts of the newest.
+    events: tuple[PageEvent, ...]  # Pages that are new, gone or back, the newest first; of each page the last event.
+
+
+def read_window(
+    collection: Path, since: datetime, *, site: str | None = None, with_texts: bool = True, most: int = MAX_VISITS
+) -> Window:
+    """Return what happened to the pages of one site or all since a time, as far as the newest `most` visits tell."""
+    causes: list[CausePage] = []
+    last: list[PageEvent] = []
+    reader = StateReader(collection)
+    shards = reader.shards()
+    for shard in shards:
+        with reader.shard(shard) as state:
+            events = {
+                event.url: event for event in _shard_events(state, shard, to_us(since), site, most // len(shards))
+            }
+            texts = MAX_TEXTS // len(shards) if with_texts else 0
+            newest = {event.url for event in nlargest(texts, events.values(), key=lambda event: event.at_us)}
+            for url, event in events.items():
+                causes.append(_cause(event, _text(state, event) if url in newest else ""))
+                if event.kind not in CHANGES:
+                    last.append(PageEvent(event.kind.value, url, from_us(event.at_us), event.title))
+    return Window(causes, tuple(sorted(last, key=lambda event: event.at, reverse=True)))
+
+
+def _cause(event: Event, text: str) -> CausePage:
+    is_gone, is_new = event.kind is EventKind.GONE, event.kind is EventKind.NEW
+    return CausePage(event.url, event.title or "", text, not (is_gone or is_new), is_gone)
+
+
+def _shard_events(state: ShardReader, shard: int, since_us: int, site: str | None, most: int) -> Iterator[Event]:
+    end, new = state.last_visit_id(), set[str]()
+    after = max(visit_before(state, since_us - SLOW_VISIT_US, end), end - most)
+    while after < end:
+        upto = min(end, after + VISITS_AT_A_TIME)
+        for event in events_between(state, shard, after, upto):
+            # A page that was added and edited since is new; one that is gone or back is no longer.
+            is_known_new = event.kind in CHANGES and event.url in new
+            if event.at_us > since_us and not is_known_new and (site is None or is_on_site(event.url, site)):
+                (new.add if event.kind is EventKind.NEW else new.discard)(event.url)
+                yield event
+        after = upto
+
+
+def is_on_site(url: str, site: str) -> bool:
+    """Return whether the URL is on this host or origin."""
+    origin = site_of(url)
+    return site.rstrip("/") in (origin, origin.partition("://")[2])
+
+
+def _text(state: ShardReader, event: Event) -> str:
+    with suppress(StoreUnavailable):
+        return text_after(state, event).text
+    return ""
+
 
 TEMPLATE_CLASS = "template"  # The class of an edit of the site's template, shown as one group.
 
@@ -88,7 +158,7 @@ def describe_pages(group: ChangeGroup) -> str:
 
 
 MAX_CHANGES = 2000  # Changes that are read at once.
-MAX_VISITS = 40_000  # Visits in which their causes are looked for, the newest.
+MAX_CAUSE_VISITS = 40_000  # Visits in which their causes are looked for, the newest.
 MAX_PAGES_NAMED = 25
 MAX_GROUPS = 200
 MAX_MUTE_PATTERNS = 4  # Edits of a group that can be muted one by one.
@@ -110,7 +180,7 @@ def recent_changes(
     chosen = choose(newest)
     # What is older than the oldest change that was read neither explains one nor is shown.
     until = since if complete or not newest else from_us(newest[-1].at_us)
-    window = read_window(collection, until, site=site, with_texts=bool(chosen), most=MAX_VISITS)
+    window = read_window(collection, until, site=site, with_texts=bool(chosen), most=MAX_CAUSE_VISITS)
     seen_changes = ((record.url, record.change) for record in chosen)
     groups = group_changes(seen_changes, causes=window.causes, with_noise=noise)
     moments = _newest_of_edits(chosen)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from evercrawl.collection.field_values import FieldRow, SuggestedFields
     from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
+    from evercrawl.collection.overrides import PlaceSchedule
     from evercrawl.collection.removal import Removal
     from evercrawl.collection.searcher import Searcher
-    from evercrawl.collection.user_schedules import PlaceSchedule
     from evercrawl.core.items import ExtractItems
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import PictureDiff, VersionDiff
@@ -49,8 +49,15 @@ if TYPE_CHECKING:
         PruneReport,
         WatchReport,
     )
-    from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
-    from evercrawl.model.listing import CreditReport, PageBalance, VisitLogRow
+    from evercrawl.model.listing import (
+        BadLink,
+        CreditReport,
+        GraphSummary,
+        PageBalance,
+        PageLinks,
+        RankedPage,
+        VisitLogRow,
+    )
     from evercrawl.model.report import (
         Explanation,
         FreshnessEstimate,
@@ -358,7 +365,7 @@ class Collection:
         """Return the changes of known pages since a time, grouped, most significant first.
         Changes in muted parts are included only with `muted`, and what the last visits called noise with `noise`."""
         from evercrawl.collection.change_groups import changes_since
-        from evercrawl.collection.noise_list import add_noise, noise_since
+        from evercrawl.collection.overrides import add_noise, noise_since
 
         mutes = [] if muted else self.mutes()
         found = changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
@@ -366,7 +373,7 @@ class Collection:
 
     def page_events(self, since: datetime, *, site: str | None = None) -> tuple[PageEvent, ...]:
         """Return the pages that are new, gone or back since a time, the newest first."""
-        from evercrawl.collection.page_events import read_window
+        from evercrawl.collection.change_groups import read_window
 
         return read_window(self.path, since, site=site, with_texts=False).events
 
@@ -494,20 +501,20 @@ class Collection:
 
     def schedules(self) -> list[PlaceSchedule]:
         """Return your schedules, by place."""
-        from evercrawl.collection.user_schedules import schedules_of
+        from evercrawl.collection.overrides import schedules_of
 
         return schedules_of(self.settings, now=datetime.now(UTC))
 
     def set_schedule(self, place: str, when: str, *, zone: str = "") -> PlaceSchedule:
         """Say when to visit a site (host or origin), a page (URL) or everything that begins so (with `*` at its end),
         also in a running crawl: `every 10 minutes`, `weekdays at 9`. Times of day are in `zone`, by default UTC."""
-        from evercrawl.collection.user_schedules import parse_place, set_schedule
+        from evercrawl.collection.overrides import parse_place, set_schedule
 
         return set_schedule(self.path, parse_place(self.path, place), when, zone=zone, now=datetime.now(UTC))
 
     def remove_schedule(self, place: str) -> bool:
         """Let visits to a place follow what was learned; return False if it has no schedule."""
-        from evercrawl.collection.user_schedules import parse_place, remove_schedule
+        from evercrawl.collection.overrides import parse_place, remove_schedule
 
         known = {site.pattern for site in self.settings.sites}
         return remove_schedule(self.path, place if place in known else parse_place(self.path, place))
@@ -552,19 +559,19 @@ class Collection:
 
     def rate_overrides(self) -> tuple[RateOverride, ...]:
         """Return the sites with a minimum delay of their own."""
-        from evercrawl.collection.rate_overrides import rate_overrides
+        from evercrawl.collection.overrides import rate_overrides
 
         return rate_overrides(read_settings(self.path).settings.pace.overrides)
 
     def set_rate_override(self, site: str, delay: timedelta) -> RateOverride:
         """Set the minimum delay between two requests to a site, also in a running crawl."""
-        from evercrawl.collection.rate_overrides import set_rate_override
+        from evercrawl.collection.overrides import set_rate_override
 
         return set_rate_override(self.path, site, delay)
 
     def remove_rate_override(self, site: str) -> bool:
         """Remove the minimum delay of a site; return False if it has none."""
-        from evercrawl.collection.rate_overrides import remove_rate_override
+        from evercrawl.collection.overrides import remove_rate_override
 
         return remove_rate_override(self.path, site)
 

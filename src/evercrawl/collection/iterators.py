@@ -17,9 +17,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion, version_reader
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.collection.change_groups import change_headline
+from evercrawl.collection.change_groups import change_headline, is_on_site
 from evercrawl.collection.exchange.export_run import selected_versions
-from evercrawl.collection.page_events import is_on_site
 from evercrawl.collection.stored_pages import StoredRecord, decode_stored_body, parse_response, read_stored_record
 from evercrawl.core.items import ITEMS_KEY, TYPE_KEY, ExtractItems, ItemPage, build_item, item_fields
 from evercrawl.core.url import shard_of_site, site_of

@@ -21,8 +21,16 @@ from evercrawl.core.credit.ledger import MICROS, CreditLedger
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link
-from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, PageLinks, RankedPage
-from evercrawl.model.listing import CreditReport, PageBalance
+from evercrawl.model.listing import (
+    BadLink,
+    CreditReport,
+    GraphSummary,
+    LinkEnd,
+    LinkProblem,
+    PageBalance,
+    PageLinks,
+    RankedPage,
+)
 from evercrawl.model.reason import GONE_REASONS, Reason
 from evercrawl.model.settings import Settings
 

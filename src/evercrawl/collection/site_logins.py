@@ -11,8 +11,15 @@ from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.signed_in import SiteSession
 from evercrawl.adapters.system import SystemClock
 from evercrawl.config import create_collection
-from evercrawl.config.credentials_file import cookie_rows, credentials_file, read_credentials, site_table, write_site
-from evercrawl.config.session_file import NoSessions, SessionFile
+from evercrawl.config.credentials_file import (
+    NoSessions,
+    SessionFile,
+    cookie_rows,
+    credentials_file,
+    read_credentials,
+    site_table,
+    write_site,
+)
 from evercrawl.core.sign_in.cookies import cookie_of_fields, cookies_for_site, parse_cookie_file
 from evercrawl.core.sign_in.login_form import LoginForm, find_login_form
 from evercrawl.core.url import origin_of, site_of

@@ -20,8 +20,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
 from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.user_agent import user_agent
-from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
-from evercrawl.sitemaps.survey import SitemapSurveyor
+from evercrawl.sitemaps.survey import PoliteClient, RequestSkipped, SitemapSurveyor
 
 MAX_SITEMAP_FILES = 3
 MAX_REDIRECTS = 5

@@ -25,14 +25,16 @@ from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.model.user_agent import user_agent
-from evercrawl.sitemaps.build_state import PageEntry, read_state, state_path
 from evercrawl.sitemaps.checks import WEIGHTS, KnownVersion, SitemapReport, check_sitemap
 from evercrawl.sitemaps.folder_pages import (
     PAGE_EXTENSIONS,
     FolderRules,
+    PageEntry,
     detect_base_url,
     exclusion_reason,
     parse_base_url,
+    read_state,
+    state_path,
 )
 from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget, build_from_folder, build_sitemaps
 from evercrawl.sitemaps.indexnow_client import (
@@ -45,9 +47,8 @@ from evercrawl.sitemaps.indexnow_client import (
 )
 from evercrawl.sitemaps.middleware import STANDARD
 from evercrawl.sitemaps.page_content import read_content
-from evercrawl.sitemaps.polite_client import PoliteClient
 from evercrawl.sitemaps.static_server import create_server
-from evercrawl.sitemaps.survey import SitemapSurvey, SitemapSurveyor, require_sitemap_file
+from evercrawl.sitemaps.survey import PoliteClient, SitemapSurvey, SitemapSurveyor, require_sitemap_file
 
 __all__ = [
     "PAGE_EXTENSIONS", "STANDARD", "WEIGHTS", "BuildReport", "FolderRules", "IndexNowSubmission", "OnPage",

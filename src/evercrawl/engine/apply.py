@@ -16,7 +16,7 @@ from evercrawl.core.http.message import trusted_last_modified
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.url import canonical_of_href, key_of, site_of
-from evercrawl.core.visit.link_batch import pack_links
+from evercrawl.core.visit.links import pack_links
 from evercrawl.engine.assets import StoredAssets
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
 from evercrawl.engine.decision import Content, Decision, NewLink

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.url_seen import BloomChain
-from evercrawl.core.visit.link_batch import LinkBatchContents, chain_batch, chain_of, unpack_links
+from evercrawl.core.visit.links import LinkBatchContents, chain_batch, chain_of, unpack_links
 from evercrawl.engine.ports import Archive, LinkStore, ShardStore
 from evercrawl.engine.runtime import Peers, TaskSet
 from evercrawl.errors import EvercrawlError

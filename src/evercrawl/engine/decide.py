@@ -14,7 +14,7 @@ from evercrawl.core.http.content_coding import unknown_coding
 from evercrawl.core.items import ItemPage
 from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
 from evercrawl.core.sentiment.field_analysers import analyse_fields, analyse_items
-from evercrawl.core.sitemap.llms_txt import named_in
+from evercrawl.core.sitemap.sitemap_reader import named_in
 from evercrawl.core.url import site_of
 from evercrawl.core.usage_terms import combine_terms, header_terms, tdmrep_terms
 from evercrawl.core.visit.links import FoundLinks

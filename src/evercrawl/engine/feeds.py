@@ -12,7 +12,6 @@ from evercrawl.core.revisit.interval_rules import SITEMAP_ROUND_DAYS
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.robots.robots_txt import sitemap_urls
-from evercrawl.core.sitemap.llms_txt import LLMS_PATH
 from evercrawl.core.sitemap.sitemap_discovery import (
     SitemapSource,
     SitemapState,
@@ -29,7 +28,7 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     should_request,
     sources_of,
 )
-from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import LLMS_PATH, read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.core.usage_terms import TDMREP_BYTES, TDMREP_PATH
 from evercrawl.core.visit.links import FoundLinks, add_url

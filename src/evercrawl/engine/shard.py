@@ -31,8 +31,7 @@ from evercrawl.core.render_choice import Evidence, RenderChoice
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import site_of
-from evercrawl.core.visit.link_batch import LinkBatchContents
-from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.links import FoundLinks, LinkBatchContents
 from evercrawl.core.visit.outcome import judge_failed
 from evercrawl.engine.apply import CreditPayout, VisitWriter, visit_row
 from evercrawl.engine.assets import CompletePages, StoredAssets, closed_answer, is_closed_for_assets

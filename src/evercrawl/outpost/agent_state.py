@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from evercrawl.adapters.sqlite.hardened_file import transaction
+from evercrawl.adapters.sqlite.hardened_file import PAGE_BYTES, open_state_file, transaction
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.site import RobotsRecord, Site
 from evercrawl.outpost.answers import ChangeHistory, SharedExchange
-from evercrawl.outpost.sqlite_file import PAGE_BYTES, open_state_file
 
 AGENT_FILE = "outpost.db"
 VERSION = 1

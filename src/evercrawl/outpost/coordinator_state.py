@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import zstandard
 
-from evercrawl.adapters.sqlite.hardened_file import transaction
+from evercrawl.adapters.sqlite.hardened_file import open_state_file, transaction
 from evercrawl.outpost.answers import SharedExchange
 from evercrawl.outpost.pairing import FOLDER, outpost_key
-from evercrawl.outpost.sqlite_file import open_state_file
 
 COORDINATOR_FILE = "home.db"
 VERSION = 1

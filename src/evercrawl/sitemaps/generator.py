@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
-from evercrawl.core.sitemap.llms_txt import LLMS_PATH, write_llms_txt
+from evercrawl.core.sitemap.sitemap_reader import LLMS_PATH, write_llms_txt
 from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS, SitemapFile, gzip_bytes, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import from_us
-from evercrawl.sitemaps.build_state import BuildState, PageEntry, read_state, write_state
-from evercrawl.sitemaps.folder_pages import FolderRules, folder_entries
+from evercrawl.sitemaps.folder_pages import BuildState, FolderRules, PageEntry, folder_entries, read_state, write_state
 
 STEM, EXTENDED_STEM = "sitemap", "sitemap-extended"
 GZIP_SUFFIX = ".gz"

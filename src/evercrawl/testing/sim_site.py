@@ -12,9 +12,18 @@ from isal import isal_zlib
 
 from evercrawl.model.fetch import Fault, Headers, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.testing.randomness import Outages, choose, random_stream, uniform
 from evercrawl.testing.site_content import Anchor, SiteContent, WebPlan, html_page
-from evercrawl.testing.site_plan import PageKind, PlannedPage, RobotsKind, robots_plan, robots_tag
+from evercrawl.testing.site_plan import (
+    Outages,
+    PageKind,
+    PlannedPage,
+    RobotsKind,
+    choose,
+    random_stream,
+    robots_plan,
+    robots_tag,
+    uniform,
+)
 from evercrawl.testing.virtual_time import EPOCH
 
 LONGEST_RETRY_S = 7200

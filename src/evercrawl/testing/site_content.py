@@ -6,8 +6,17 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from evercrawl.testing.randomness import ChangeTimes, choose, hash_number, random_stream, uniform
-from evercrawl.testing.site_plan import PageKind, PlannedPage, SiteFaults, SitePlan
+from evercrawl.testing.site_plan import (
+    ChangeTimes,
+    PageKind,
+    PlannedPage,
+    SiteFaults,
+    SitePlan,
+    choose,
+    hash_number,
+    random_stream,
+    uniform,
+)
 
 WORDS = 1500
 SENTENCES_PER_SITE = 96

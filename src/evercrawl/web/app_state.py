@@ -23,7 +23,7 @@ from evercrawl.collection.site_list import close_readers
 from evercrawl.config import LoadedSettings, collection_file, read_settings
 from evercrawl.config.load import env_variable
 from evercrawl.errors import CollectionBusy
-from evercrawl.model.links import PageLinks
+from evercrawl.model.listing import PageLinks
 from evercrawl.model.search import SearchResults
 from evercrawl.model.settings import Settings
 from evercrawl.web.access_control import RateLimit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.duplicates_index import NearDuplicateIndex
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.system import RESERVED_FILES, SHARD_FILES, OpenFiles, file_shares
 from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.model.settings import StoreSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.collection.backup import back_up
-from evercrawl.collection.backup_files import (
+from evercrawl.collection.backup import (
+    back_up,
     backups_folder,
     delete_backup,
     list_backups,

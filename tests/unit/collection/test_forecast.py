@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.collection import explain
 from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.graph_files import current_graph, load_partial_ranks, save_partial_ranks
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.sqlite.state_file import shard_path
-from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.tantivy import IndexBusy, TextIndex
 from evercrawl.collection.explain import explain
 from evercrawl.collection.graph_builder import build_graph, is_outdated, up_to_date_graph

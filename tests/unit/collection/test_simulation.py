@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.collection.simulation import (
     PolicyTrial,
     budget_of,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import ConfigError
-from evercrawl.sitemaps.build_state import BuildState
 from evercrawl.sitemaps.folder_pages import (
+    BuildState,
     FolderRules,
     change_time_ms,
     detect_base_url,

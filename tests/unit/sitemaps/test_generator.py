@@ -16,8 +16,7 @@ from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.model.time import from_us
-from evercrawl.sitemaps.build_state import read_state, state_path
-from evercrawl.sitemaps.folder_pages import FolderRules
+from evercrawl.sitemaps.folder_pages import FolderRules, read_state, state_path
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
 from evercrawl.sitemaps.page_content import ContentSummary, read_content
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from evercrawl.testing.randomness import ChangeTimes, Outages, choose, choose_weighted, random_stream, uniform
 from evercrawl.testing.site_content import paragraphs, sentences
+from evercrawl.testing.site_plan import ChangeTimes, Outages, choose, choose_weighted, random_stream, uniform
 
 DAY = 86_400.0
 

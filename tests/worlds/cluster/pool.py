@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
+from evercrawl.adapters.postgres.membership import finish
 from evercrawl.adapters.postgres.postgres_database import ReadWriteLock
 from evercrawl.adapters.postgres.postgres_pool import translate_errors
-from evercrawl.adapters.postgres.store import finish
 from evercrawl.model.page import Batch, ShardState
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
 from tests.worlds.cluster.connection import Connection

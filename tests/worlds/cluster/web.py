@@ -12,10 +12,9 @@ from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import LeaseLost
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import ScopeSettings
-from evercrawl.testing.randomness import hash_number, uniform
 from evercrawl.testing.sim_site import SimFailure, SimResponse
 from evercrawl.testing.sim_web import LoggedRequest, SimWeb
-from evercrawl.testing.site_plan import NO_FAULTS
+from evercrawl.testing.site_plan import NO_FAULTS, hash_number, uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.cluster.monitor import Monitor
 from tests.worlds.cluster.process import SimProcess

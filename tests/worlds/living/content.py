@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from evercrawl.testing.randomness import ChangeTimes, hash_number, random_stream
+from evercrawl.testing.site_plan import ChangeTimes, hash_number, random_stream
 from tests.worlds.living.language import Language, sentence
 
 SHORTEST_TEXT, LONGEST_TEXT = 2, 12

@@ -14,7 +14,7 @@ from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import NO_CHANGE, Change
 from evercrawl.model.time import to_us
-from evercrawl.testing.randomness import uniform
+from evercrawl.testing.site_plan import uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.living.content import SECONDS_A_DAY
 from tests.worlds.living.site import LivingResponse, LivingSite

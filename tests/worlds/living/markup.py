@@ -8,7 +8,7 @@ from html import escape
 from random import Random
 from typing import NamedTuple
 
-from evercrawl.testing.randomness import choose, hash_number, random_stream, uniform
+from evercrawl.testing.site_plan import choose, hash_number, random_stream, uniform
 from tests.worlds.living.content import Content
 from tests.worlds.living.language import Language, count_text, date_text, sentence
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from evercrawl.testing.randomness import random_stream, uniform
+from evercrawl.testing.site_plan import random_stream, uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.living.content import SECONDS_A_DAY, PageContent, content_mark
 from tests.worlds.living.language import Language, make_language, sentence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evercrawl.testing.randomness import hash_number, random_stream
+from evercrawl.testing.site_plan import hash_number, random_stream
 from tests.worlds.traps.more_sites import ARTICLES, with_articles
 from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 

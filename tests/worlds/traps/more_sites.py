@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from evercrawl.testing.randomness import hash_number, random_stream
+from evercrawl.testing.site_plan import hash_number, random_stream
 from tests.worlds.traps.sites import HOST, NOT_FOUND, TrapResponse, TrapSite, page, prose, split_url
 
 ARTICLES = 100

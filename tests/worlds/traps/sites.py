@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from evercrawl.testing.randomness import random_stream
 from evercrawl.testing.site_content import words
+from evercrawl.testing.site_plan import random_stream
 
 HOST = "http://trapped.test"
 WORDS_OF_TEXT = 60

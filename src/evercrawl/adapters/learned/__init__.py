@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from evercrawl.core.focus.classifier import FeatureShares, parse_shares
-from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel
-from evercrawl.core.sentiment.nbsvm import NbSvmModel
+from evercrawl.core.sentiment.classifiers import NaiveBayesModel, NbSvmModel
 
 FOLDER = Path(__file__).resolve().parent
 DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.tsv", "background.tsv"

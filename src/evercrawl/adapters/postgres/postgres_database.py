@@ -21,8 +21,7 @@ from evercrawl.adapters.postgres.postgres_pool import (
     parse_address,
     translate_errors,
 )
-from evercrawl.adapters.sql.database import Row
-from evercrawl.adapters.sql.statements import SHARD, SQL, Column, Statement
+from evercrawl.adapters.sql.database import SHARD, SQL, Column, Row, Statement
 
 T = TypeVar("T")
 READER_CONNECTIONS = 4  # Most connections of one process that reads; further reads wait.

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
 
-from evercrawl.adapters.sql.database import BlockingQueries
-from evercrawl.adapters.sql.statements import make_statement
+from evercrawl.adapters.sql.database import BlockingQueries, make_statement
 from evercrawl.model.table import NUMBERS, ColumnFilter, RowCursor, TableColumn, TableQuery
 
 WINDOW = 20_000  # Rows that one step of a search in table order reads.

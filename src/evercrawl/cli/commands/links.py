@@ -17,8 +17,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.model.links import BadLink, LinkEnd, PageLinks
-    from evercrawl.model.listing import PageBalance
+    from evercrawl.model.listing import BadLink, LinkEnd, PageBalance, PageLinks
 
 _ANCHOR_CHARS = 60
 
@@ -97,7 +96,7 @@ def _show_link_ends(title: str, ends: Sequence[LinkEnd], count: int) -> None:
 
 def _list_bad_links(cli: CliContext, site: str | None, *, only_dead: bool, as_json: bool) -> int:
     """Print links to fix, grouped by the page they are on; return 1 if any is dead."""
-    from evercrawl.model.links import LinkProblem
+    from evercrawl.model.listing import LinkProblem
 
     dead = (LinkProblem.DEAD, LinkProblem.LOOP)
     page, count, dead_count = None, 0, 0

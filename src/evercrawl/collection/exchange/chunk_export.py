@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from evercrawl.collection.change_groups import read_window
 from evercrawl.collection.exchange.export_run import ExportRun
 from evercrawl.collection.exchange.markdown import main_markdown, source_of
 from evercrawl.collection.exchange.tables import json_line
-from evercrawl.collection.page_events import read_window
 from evercrawl.core.digest import text_digest
 from evercrawl.core.search.chunks import split_markdown
 from evercrawl.errors import ConfigError

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import InstalledHandlers
 from evercrawl.adapters.sql.listing_reader import version_reader
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.adapters.warc.warc_records import WarcInfo

@@ -24,8 +24,8 @@ from evercrawl.collection.exchange.program_imports import (
     import_scrapy,
     read_bounded,
 )
+from evercrawl.collection.overrides import parse_place, set_schedule
 from evercrawl.collection.urls import parse_page_url, read_url_list
-from evercrawl.collection.user_schedules import parse_place, set_schedule
 from evercrawl.config import read_settings
 from evercrawl.config.fields_file import MAX_RULES, add_rule, load_rules
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode

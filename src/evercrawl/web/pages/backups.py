@@ -14,10 +14,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.collection.backup import back_up
-from evercrawl.collection.backup_files import (
+from evercrawl.collection.backup import (
     PARTIAL_ENDING,
     TAR_ENDING,
+    back_up,
     backups_folder,
     delete_backup,
     find_backup,

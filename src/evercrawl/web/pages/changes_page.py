@@ -7,7 +7,7 @@ from typing import Any
 
 from evercrawl.collection.change_groups import MAX_PAGES_NAMED, describe_pages, filter_by_state, recent_changes
 from evercrawl.collection.change_inbox import MAX_KEYS, ChangeInbox
-from evercrawl.collection.noise_list import noise_since
+from evercrawl.collection.overrides import noise_since
 from evercrawl.collection.urls import site_of
 from evercrawl.model.change import Edit
 from evercrawl.model.history import PartVerdict, ReadMark

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from evercrawl.collection.runs import live_run
-from evercrawl.collection.stored_pages import canonical_page_url
-from evercrawl.collection.user_schedules import PAGE_END as PAGE_END
-from evercrawl.collection.user_schedules import (
+from evercrawl.collection.overrides import PAGE_END as PAGE_END
+from evercrawl.collection.overrides import (
     page_place,
     place_settings,
     remove_schedule,
@@ -19,6 +17,8 @@ from evercrawl.collection.user_schedules import (
     set_schedule,
     site_place,
 )
+from evercrawl.collection.runs import live_run
+from evercrawl.collection.stored_pages import canonical_page_url
 from evercrawl.errors import ConfigError
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope

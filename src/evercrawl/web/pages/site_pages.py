@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from evercrawl.collection.crawl import min_delay
-from evercrawl.collection.rate_overrides import MAX_RULE_DELAY, rate_override_of, robots_crawl_delay
+from evercrawl.collection.overrides import MAX_RULE_DELAY, rate_override_of, robots_crawl_delay
 from evercrawl.collection.site_list import find_site, site_changes_by_day, site_load
 from evercrawl.model.listing import SiteLoad
 from evercrawl.model.site import Site, TrapPattern

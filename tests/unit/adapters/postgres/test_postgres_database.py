@@ -13,7 +13,7 @@ from evercrawl.adapters.postgres.postgres_database import (
     storable,
     transpose,
 )
-from evercrawl.adapters.sql.statements import SQL
+from evercrawl.adapters.sql.database import SQL
 
 
 def test_single_statement_has_numbered_parameters() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection, SqliteStore
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.listing import Totals
 from evercrawl.model.page import Batch, Requeue

@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.adapters import sql, sqlite
 from evercrawl.adapters.postgres.postgres_pool import SCHEMA as POSTGRES_SCHEMA
-from evercrawl.adapters.sql.statements import SQL, Column, parse_statements
+from evercrawl.adapters.sql.database import SQL, Column, parse_statements
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import SCHEMA, open_for_writing, shard_path
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.sqlite.sqlite_database import MIN_CACHE_BYTES, SqliteStore
 from evercrawl.adapters.sqlite.state_file import SCHEMA_VERSION, open_for_reading, open_for_writing, translate_error
-from evercrawl.adapters.sqlite.store import MIN_CACHE_BYTES, SqliteStore
 from evercrawl.errors import BugFound, StoreUnavailable
 from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings

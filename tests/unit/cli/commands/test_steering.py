@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.cli.main import run
 from evercrawl.config import create_collection, read_settings
 from evercrawl.core.traps.trap_state import trap_state_bytes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition
 from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, CollectionLogs, EventReader, ShardLog
 from evercrawl.collection.change_inbox import ChangeInbox

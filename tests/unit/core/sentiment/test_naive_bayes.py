@@ -7,7 +7,7 @@ from math import exp, log
 import pytest
 from research.sentiment_training import train_naive_bayes
 
-from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel
+from evercrawl.core.sentiment.classifiers import NaiveBayesModel
 
 EXAMPLES = [("good good film", True), ("fine film", True), ("bad film", False)]
 MODEL = train_naive_bayes(EXAMPLES)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from research.sentiment_training import quantize_weights, train_nbsvm
 
-from evercrawl.core.sentiment.nbsvm import BUCKETS, NbSvmModel, text_features
+from evercrawl.core.sentiment.classifiers import BUCKETS, NbSvmModel, text_features
 from evercrawl.core.sentiment.sentences import split_sentences, tokenize
 
 GOOD = ["a lovely warm film", "lovely food and warm people", "i love this lovely phone", "warm and lovely"]

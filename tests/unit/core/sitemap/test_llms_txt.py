@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.sitemap.llms_txt import MAX_LISTED, is_llms_txt, write_llms_txt
-from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import MAX_LISTED, is_llms_txt, read_sitemap, write_llms_txt
 from evercrawl.model.sitemap import SitemapPage, SitemapType
 
 BASE = "https://a.example/"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core.url import key_of
-from evercrawl.core.visit.link_batch import pack_links, unpack_links
+from evercrawl.core.visit.links import pack_links, unpack_links
 from evercrawl.model.page import Candidate
 from evercrawl.model.time import from_us, span_us, to_us
 

@@ -1,22 +1,33 @@
-"""When you want sites and pages to be visited, and their other settings, stored in the collection's file.
-A running crawl applies schedules within seconds; other settings of a site apply from its next start."""
+"""What users set beside the settings: slower sites, schedules, and muted parts of pages."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import available_timezones
 
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.site_list import find_origin
 from evercrawl.collection.stored_pages import canonical_page_url
 from evercrawl.config import collection_file, read_settings, write_setting
 from evercrawl.config.schema import describe_type, show_value, site_settings
+from evercrawl.core.change.review import edit_patterns, is_muted
+from evercrawl.core.change.text_diff import edit_line, is_visible
+from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules, replace_delay_rule
 from evercrawl.core.revisit.user_schedule import describe_schedule, in_zone, next_time, parse_schedule, zone_name
+from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.core.scope.selection import Selections, parse_site_pattern
+from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
+from evercrawl.model.change import ChangeClass, Edit
+from evercrawl.model.history import ChangeGroup, Mute
 from evercrawl.model.settings import Settings, SiteSettings
+from evercrawl.model.site import RateOverride, Site
+from evercrawl.model.time import to_us
 
 PAGE_END = "$"  # After the URL of a single page.
 SCHEDULE = "schedule"
@@ -128,3 +139,110 @@ def place_settings(settings: Settings, place: str) -> list[PlaceSetting]:
 
 def _shown(known: Any, value: object) -> str:
     return "" if value is None else show_value(known, value)
+
+
+__all__ = [
+    "MAX_RULE_DELAY",
+    "rate_override_of",
+    "rate_overrides",
+    "remove_rate_override",
+    "robots_crawl_delay",
+    "set_rate_override",
+]
+
+
+def rate_overrides(rules: tuple[str, ...]) -> tuple[RateOverride, ...]:
+    """Return the rules, by site."""
+    return tuple(RateOverride(site, delay.total_seconds()) for site, delay in sorted(parse_delay_rules(rules).items()))
+
+
+def set_rate_override(collection: Path, site: str, delay: timedelta) -> RateOverride:
+    """Set the minimum delay between two requests to a site, also in a running crawl."""
+    if not timedelta(0) < delay <= MAX_RULE_DELAY:
+        most = f"{MAX_RULE_DELAY.total_seconds():.0f} s"
+        raise ConfigError(f"the delay must be more than 0 and at most {most}; to skip a site, use scope.exclude")
+    name = find_origin(collection, site)
+    _write(collection, replace_delay_rule(_rules(collection), name, delay))
+    return RateOverride(name, delay.total_seconds())
+
+
+def remove_rate_override(collection: Path, site: str) -> bool:
+    """Remove the minimum delay of a site; return False if it has none."""
+    before = _rules(collection)
+    after = replace_delay_rule(before, find_origin(collection, site), None)
+    if after != before:
+        _write(collection, after)
+    return after != before
+
+
+def _rules(collection: Path) -> tuple[str, ...]:
+    """Return the rules in the collection's file, which another process may have changed."""
+    return read_settings(collection).settings.pace.overrides
+
+
+def _write(collection: Path, rules: tuple[str, ...]) -> None:
+    write_setting(collection_file(collection), "pace.overrides", rules)
+
+
+def rate_override_of(settings: Settings, site: str) -> timedelta | None:
+    """Return the delay that you set for a site; None if there is none."""
+    return parse_delay_rules(settings.pace.overrides).get(site)
+
+
+def robots_crawl_delay(settings: Settings, site: Site) -> float | None:
+    """Return the seconds that the site's robots.txt asks for; None if it does not."""
+    if site.robots is None:
+        return None
+    return parse_robots(site.robots.body, agent=settings.identity.product).min_delay
+
+
+_Part = tuple[str, tuple[str, ...] | int]  # Site, and the patterns of the part; if there are none, the key of the edit.
+EXAMPLES = 3  # Edits of a part that are shown.
+
+
+def noise_since(
+    collection: Path, since: datetime, *, site: str | None = None, mutes: Sequence[Mute] = ()
+) -> list[ChangeGroup]:
+    """Return what the last visit to each page called noise, if it was since a time; the most frequent part first."""
+    pages: dict[_Part, dict[str, None]] = defaultdict(dict)
+    edits: dict[_Part, list[Edit]] = defaultdict(list)
+    for url, edit in _noise(collection, to_us(since), site):
+        if is_muted(mutes, url, edit.removed, edit.added):
+            continue
+        part = site_of(url), tuple(edit_patterns(edit.removed, edit.added)) or edit.key
+        pages[part][url] = None
+        edits[part].append(edit)
+    ordered = sorted(pages, key=lambda part: len(pages[part]), reverse=True)
+    return [_group(part[1], tuple(pages[part]), edits[part]) for part in ordered]
+
+
+def add_noise(groups: Sequence[ChangeGroup], noise: Sequence[ChangeGroup]) -> list[ChangeGroup]:
+    """Return both lists; a part that the noise names is listed once."""
+    named = {_named_part(group) for group in noise if group.parts}
+    return [group for group in groups if _named_part(group) not in named] + list(noise)
+
+
+def _named_part(group: ChangeGroup) -> tuple[str, str, tuple[str, ...]]:
+    return group.change_class, site_of(group.pages[0]), group.parts
+
+
+def _noise(collection: Path, since_us: int, site: str | None) -> Iterator[tuple[str, Edit]]:
+    reader = StateReader(collection)
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            for record in state.noise_since(since_us):
+                origin = site_of(record.url)
+                if site is None or site.rstrip("/") in (origin, origin.partition("://")[2]):
+                    yield from ((record.url, edit) for edit in record.change.edits if is_visible(edit))
+
+
+def _group(patterns: tuple[str, ...] | int, pages: tuple[str, ...], edits: Sequence[Edit]) -> ChangeGroup:
+    shown = tuple({edit.key: edit for edit in edits}.values())[:EXAMPLES]
+    return ChangeGroup(
+        change_class=ChangeClass.NOISE.value,
+        size=0.0,
+        pages=pages,
+        example="\n".join(map(edit_line, shown)),
+        edits=shown,
+        parts=() if isinstance(patterns, int) else patterns,
+    )
