@@ -24,14 +24,17 @@ TEXTS = {
     "/app/team": "Anna, Bert and Carla look after the greenhouse and answer every letter.",
 }
 HOURS = "We are open from nine to five on weekdays, and on Saturday mornings."
+RATES = "Today a sack of compost costs four euros, and delivery is free."
 SHELL = "<!doctype html><title>App</title><div id='root'></div><script type='module' src='/app.js'></script>"
 SCRIPT = """
 const texts = %s;
 setTimeout(async () => {
   const hours = await (await fetch("/hours.json")).json();
+  const asked = {method: "POST", headers: {"Content-Type": "application/json"}, body: '{"day": "today"}'};
+  const rates = await (await fetch("/rates.json", asked)).json();
   const links = Object.keys(texts).map((path) => `<a href="${path}">${path}</a>`).join(" ");
   document.getElementById("root").innerHTML =
-    `<nav>${links}</nav><main><p>${texts[location.pathname]}</p><p>${hours}</p></main>`;
+    `<nav>${links}</nav><main><p>${texts[location.pathname]}</p><p>${hours}</p><p>${rates}</p></main>`;
 }, 1500);
 """ % json.dumps(TEXTS)  # noqa: UP031 (the script is full of braces)
 MOST_SAMPLES = 4  # Plain pages that are rendered once for comparison: of two patterns, at most two each.
@@ -45,6 +48,8 @@ def _respond(asked: SiteRequest) -> bytes:
         return answer_of({"body": SCRIPT, "headers": {"Content-Type": "text/javascript"}})
     if asked.path == "/hours.json":
         return answer_of({"body": json.dumps(HOURS), "headers": {"Content-Type": "application/json"}})
+    if asked.path == "/rates.json" and asked.head.startswith(b"POST"):
+        return answer_of({"body": json.dumps(RATES), "headers": {"Content-Type": "application/json"}})
     if asked.path == "/" or asked.path.startswith("/plain/"):
         links = "".join(f"<a href='/plain/{number}'>page {number}</a> " for number in range(8))
         return html(
@@ -72,6 +77,7 @@ def test_an_application_is_rendered_and_plain_pages_are_not(site: tuple[Command,
     for path, text in TEXTS.items():
         assert text in found[made.url(path)]
         assert HOURS in found[made.url(path)]
+        assert RATES in found[made.url(path)]
         assert "an empty application shell" in command.why(made.url(path)).detail
     assert all(PLAIN in found[made.url(f"/plain/{number}")] for number in range(8))
     assert made.paths().count("/hours.json") <= len(TEXTS) + MOST_SAMPLES
@@ -89,6 +95,13 @@ def test_an_application_is_rendered_and_plain_pages_are_not(site: tuple[Command,
     for kind, path in (("conversion", "/app/"), ("response", "/app/"), ("request", "/app/"), ("response", "/app.js")):
         assert (kind, made.url(path)) in kinds
     assert {("response", made.url("/hours.json")), ("resource", f"urn:view:{made.url('/app/')}")} <= kinds
+    (request,) = (
+        one for one in records if one.kind == "request" and one.headers["warc-target-uri"].endswith("/rates.json")
+    )
+    assert request.block.endswith(b'\r\n\r\n{"day": "today"}')
+    lines = command.call("export", "cdxj").out.splitlines()
+    (index,) = (json.loads(line.split(" ", 2)[2]) for line in lines if "/rates.json" in line)
+    assert (index["url"], index["method"], index["requestBody"]) == (made.url("/rates.json"), "POST", "day=today")
     refused = command.call("show", made.url("/plain/7"), "screenshot")
     assert refused.code == 2
     assert "has no screenshot" in refused.err

@@ -1,19 +1,27 @@
 """Which POST requests of a page's scripts are sent: those that read data, such as GraphQL queries and searches.
-A request that may change something, that comes from a form, or that goes to a site with credentials is refused."""
+A request that may change something, that comes from a form, or that goes to a site with credentials is refused.
+Their answers are stored under a URL that has the method and the body as a query, as in other web archives
+(https://specs.webrecorder.net/request-body-canonicalization/)."""
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from collections import Counter
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 import orjson
 
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 
 MAX_POST_BYTES = 64 * 1024  # A larger body is an upload.
+MAX_QUERY_CHARS = 4096  # Of a body as a query; the rest is cut, as in other archives.
+POSTED = "__wb_method=POST&"
 SCRIPT_KINDS = frozenset(("xhr", "fetch"))
 _TYPES = ("application/json", "application/graphql", "application/x-www-form-urlencoded", "text/plain")
+_FORM_TYPE, _JSON_TYPES = "application/x-www-form-urlencoded", ("application/json", "text/plain")
 _COMMENT = re.compile(r"#[^\n]*")
 _WRITES = re.compile(r"(?:^|\})\s*(?:mutation|subscription)\b")
 
@@ -67,3 +75,46 @@ def _graphql(post: PostRequest) -> list[str] | None:
     queries = [one["query"] for one in operations if isinstance(one, dict) and isinstance(one.get("query"), str)]
     is_graphql = queries and len(queries) == len(operations) and all("{" in query for query in queries)
     return queries if is_graphql else None
+
+
+def posted_url(url: str, content_type: str, body: bytes) -> str:
+    """Return the URL under which the answer to a POST request is stored."""
+    query = _body_query(content_type.partition(";")[0].strip().lower(), body)
+    return f"{url}{'&' if '?' in url else '?'}{POSTED}{query[:MAX_QUERY_CHARS]}"
+
+
+def posted_query(stored_url: str, url: str) -> str | None:
+    """Return the body as a query, if `stored_url` is that of a POST request to `url`; None: it is not."""
+    start = url + ("&" if "?" in url else "?") + POSTED
+    return stored_url.removeprefix(start) if stored_url.startswith(start) else None
+
+
+def _body_query(kind: str, body: bytes) -> str:
+    if kind == _FORM_TYPE:
+        return quote(body, safe="%&=+;,/?:@$!~*'()[]{}")
+    if kind in _JSON_TYPES:
+        try:
+            return urlencode(_json_fields(orjson.loads(body)))
+        except orjson.JSONDecodeError:
+            if kind == "application/json":
+                return ""
+    return f"__wb_post_data={b64encode(body).decode()}"
+
+
+def _json_fields(data: Any) -> dict[str, str]:
+    """Return all values by their innermost names; those of the same name are numbered."""
+    fields: dict[str, str] = {}
+    repeated: Counter[str] = Counter()
+    left = [("", data)]
+    while left:
+        name, value = left.pop()
+        if isinstance(value, dict):
+            left += reversed(value.items())
+        elif isinstance(value, list):
+            left += [(name, one) for one in reversed(value)]
+        elif value != "":
+            repeated[name] += 1
+            field = name if repeated[name] == 1 else f"{name}.{repeated[name]}_"
+            whole = isinstance(value, float) and value.is_integer()  # As JavaScript writes it.
+            fields[field] = value if isinstance(value, str) else orjson.dumps(int(value) if whole else value).decode()
+    return fields

@@ -136,11 +136,13 @@ class StoredAssets:
         self._buffer.batch.refusals.append(Refusal(key_of(url), url, reason, detail, None, to_us(now), 0))
         self._buffer.touch()
 
-    async def write(self, url: str, answer: FetchResult, known: Resource | None, *, now: datetime) -> None:
-        """Store an answer."""
+    async def write(
+        self, url: str, answer: FetchResult, known: Resource | None, *, now: datetime, name: str | None = None
+    ) -> None:
+        """Store an answer; its content under another URL if it has a `name`."""
         match answer:
             case Fetched():
-                await self._write_content(url, answer, now=now)
+                await self._write_content(url, answer, now=now, name=name or url)
             case NotModified() if known is not None:
                 original = self._originals.get(known.digest) or await self._store.resource_original(known.digest)
                 self.archive.append(url, answer.exchange, revisit=original, not_modified=True)
@@ -156,7 +158,7 @@ class StoredAssets:
             case Failed(fault=fault, detail=detail) if FAULT_RULES[fault].outcome is Outcome.REJECTED:
                 self._note_refusal(url, FAULT_RULES[fault].reason, detail, now=now)
 
-    async def _write_content(self, url: str, answer: Fetched, *, now: datetime) -> None:
+    async def _write_content(self, url: str, answer: Fetched, *, now: datetime, name: str) -> None:
         digest, sha1 = content_digest(answer.body), payload_sha1(answer.exchange.wire_body)
         original = self._originals.get(digest) or await self._store.resource_original(digest)
         revisit = original if original is not None and original.payload_sha1 == sha1 else None
@@ -164,7 +166,7 @@ class StoredAssets:
         stored = self.archive.append(
             url, answer.exchange, truncated=Truncation.WIRE if is_cut else None, payload_sha1=sha1, revisit=revisit
         )
-        row = _resource(url, answer.status, answer.headers, answer.exchange, stored, now=now)._replace(
+        row = _resource(name, answer.status, answer.headers, answer.exchange, stored, now=now)._replace(
             digest=digest,
             payload_sha1=sha1,
             body_bytes=len(answer.body),

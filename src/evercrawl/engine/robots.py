@@ -13,12 +13,13 @@ from typing import NamedTuple
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier
 from evercrawl.core.politeness import HostQueue, SideRequest, request_end
+from evercrawl.core.post_requests import posted_url
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.engine.assets import StoredAssets, closed_answer, is_closed_for_assets, with_validators
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.ports import Clock
 from evercrawl.engine.runtime import RunStats, Runtime
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, NotModified, Request
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, NotModified, Request, header
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
@@ -203,15 +204,15 @@ class SiteRequests:
                 self._frontier.record_skip(turn.queue)
                 self._buffer.count_answer(turn.queue.site.id)
                 return
-        is_part = request.obeys_robots and request.post is None
+        is_part = request.obeys_robots
         fetch = self._fetch_asset if request.is_asset else self._fetch_part if is_part else self._send_and_archive
         self._side_requests.done(turn.side_request, await fetch(turn.queue, request))
 
     async def _fetch_part(self, queue: HostQueue, request: Request) -> FetchResult:
         """Fetch a part of a page for the browser, and store it. A fresh copy is used instead, and a stale one again if
-        the server says so."""
-        now = self._runtime.clock.now()
-        known = await self._assets.newest(request.url)
+        the server says so, but not of the answer to a POST."""
+        now, is_read = self._runtime.clock.now(), request.post is None
+        known = await self._assets.newest(request.url) if is_read else None
         stored = await self._assets.stored_part(known, at=now) if known is not None else None
         if known is not None and stored is not None and self._assets.is_fresh_part(known, now=now):
             self._frontier.record_skip(queue)
@@ -219,7 +220,7 @@ class SiteRequests:
             return stored
         answer = await self.send(request if stored is None else with_validators(request, known), queue)
         now = self._runtime.clock.now()
-        await self._assets.write(request.url, answer, known, now=now)
+        await self._assets.write(request.url, answer, known, now=now, name=_stored_url(request))
         self.end(queue, answer, now=now)
         return stored if stored is not None and isinstance(answer, NotModified) else answer
 
@@ -257,3 +258,10 @@ class SiteRequests:
     def _note_site(self, queue: HostQueue) -> None:
         self._buffer.note_site(queue.site)
         self._remember(queue.site)
+
+
+def _stored_url(request: Request) -> str:
+    """Return the URL under which an answer is stored: that of a POST names what was sent."""
+    if request.post is None:
+        return request.url
+    return posted_url(request.url, header(request.headers, "content-type") or "", request.post)

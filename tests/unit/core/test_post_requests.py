@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.post_requests import MAX_POST_BYTES, PostRequest, post_refusal
+from evercrawl.core.post_requests import MAX_POST_BYTES, PostRequest, post_refusal, posted_query, posted_url
 
 PAGE = "https://app.example.org/list"
 JSON = "application/json"
@@ -63,3 +63,19 @@ def test_after_a_press_only_known_addresses_get_more() -> None:
     assert "button" in post_refusal(post, PAGE, is_pressed=True)
     assert post_refusal(post, PAGE, is_pressed=True, posted={post.url}) == ""
     assert post_refusal(post._replace(body=QUERY), PAGE, is_pressed=True) == ""
+
+
+def test_answers_are_stored_under_the_body_as_a_query() -> None:
+    search = "https://app.example.org/search"
+    assert posted_url(
+        search, JSON, b'{"q": "a b", "page": {"size": 10.0, "all": true, "q": null}, "tags": ["x", "y"]}'
+    ) == (f"{search}?__wb_method=POST&q=a+b&size=10&all=true&q.2_=null&tags=x&tags.2_=y")
+    assert posted_url(f"{search}?v=1", "text/plain", b"x") == f"{search}?v=1&__wb_method=POST&__wb_post_data=eA=="
+    form = posted_url(search, "application/x-www-form-urlencoded; charset=utf-8", "q=a%20b&ü".encode())
+    assert form == f"{search}?__wb_method=POST&q=a%20b&%C3%BC"
+    assert posted_query(form, search) == "q=a%20b&%C3%BC"
+    assert posted_query(search, search) is None
+    assert posted_url(search, JSON, b"no JSON") == f"{search}?__wb_method=POST&"
+    deep = posted_url(search, JSON, b"[" * 900 + b"1" + b"]" * 900)
+    assert deep == f"{search}?__wb_method=POST&=1"
+    assert len(posted_url(search, JSON, b'"%s"' % (b"x" * 10_000))) < 5000

@@ -191,6 +191,7 @@ async def _serve(site: Site, respond: Respond, reader: asyncio.StreamReader, wri
         began = time.monotonic()
         path = head.split(b" ", 2)[1].decode("latin-1")
         asked = SiteRequest(path, head, began, began, writer.get_extra_info("sockname")[0])
+        await reader.readexactly(int(asked.field("content-length") or 0))
         site.asked.append(asked)
         place = len(site.asked) - 1
         with site.answering(asked.field("host")):

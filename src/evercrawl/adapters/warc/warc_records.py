@@ -165,8 +165,8 @@ def exchange_records(
         alone = _record(kind, own, where, concurrent=None, msgtype=b"response", extra=extra, block=block)
         return ExchangeRecords(alone, b"", record_id, packed)
     response = _record(kind, own, where, concurrent=other, msgtype=b"response", extra=extra, block=block)
-    request_head = request_block_head(exchange.request_head)
-    request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=request_head)
+    sent = request_block(exchange.request_head)
+    request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=sent)
     return ExchangeRecords(response, request, record_id, packed)
 
 
@@ -289,9 +289,10 @@ def response_block_head(head: bytes, *, body_bytes: int | None) -> bytes:
     return b"%bContent-Length: %d\r\n\r\n" % (renamed[:-2], body_bytes)
 
 
-def request_block_head(head: bytes) -> bytes:
-    """Return the head of a request."""
-    return _well_formed(head)
+def request_block(sent: bytes) -> bytes:
+    """Return a request; that of a POST has its body."""
+    head, end, body = sent.partition(_HEAD_END) if sent.startswith(b"POST ") else (sent, b"", b"")
+    return _well_formed(head + end) + body
 
 
 def _well_formed(head: bytes) -> bytes:

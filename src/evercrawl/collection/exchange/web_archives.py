@@ -32,6 +32,7 @@ from evercrawl.adapters.warc.warc_records import (
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedResponse
 from evercrawl.collection.stored_pages import StoredRecord, following_records, request_record
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
+from evercrawl.core.post_requests import posted_query
 from evercrawl.core.url import surt
 from evercrawl.model import __version__
 from evercrawl.model.time import from_us, iso_time
@@ -132,16 +133,19 @@ LINES_AT_A_TIME = 1000
 
 
 def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: str, place: WarcPosition) -> str:
-    """Return the index line of a record; numbers are strings, as in other tools."""
+    """Return the index line of a record; numbers are strings, as in other tools. A viewer finds the answer to a POST
+    by its body."""
+    url = stored.record.headers.get("warc-target-uri", "").strip("<>")
+    query = posted_query(version.url, url)
     fields = {
-        "url": version.url,
+        "url": version.url if query is None else url,
         "mime": mime,
         "status": str(stored.http.status),
         "digest": place.digest or "sha1:" + b32encode(version.payload_sha1).decode(),
         "length": str(place.length),
         "offset": str(place.offset),
         "filename": file,
-    }
+    } | ({} if query is None else {"method": "POST", "requestBody": query})
     stamp = from_us(version.seen_us).strftime("%Y%m%d%H%M%S")
     return f"{surt(version.url)} {stamp} {orjson.dumps(fields).decode()}"
 
