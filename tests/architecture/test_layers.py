@@ -39,7 +39,7 @@ IO_MODULES = frozenset({
     "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib",
     "uvloop",
 })  # fmt: skip
-PURE_NAMES = frozenset({"random.Random", "urllib.parse.unquote", "urllib.parse.urlencode"})
+PURE_NAMES = frozenset({"random.Random", "urllib.parse.quote", "urllib.parse.unquote", "urllib.parse.urlencode"})
 """Pure names of these modules: a type for parameters, and functions of strings."""
 IO_FUNCTIONS = frozenset({"open", "print", "input"})
 CLOCKS = frozenset({"datetime", "date", "time"})
