@@ -39,7 +39,7 @@ limits!(
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS,
     MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_BYTES,
-    MAX_INTERFACE_LINE_CHARS,
+    MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS,
 );
 
 macro_rules! tags {
@@ -119,6 +119,8 @@ pub struct Config {
     pub separators: HashSet<char>,
     pub permalink_signs: HashSet<char>,
     pub sign_starts: HashSet<char>,
+    pub more_signs: HashSet<char>,
+    pub read_more: HashSet<String>,
     pub closing_signs: HashSet<char>,
     pub final_signs: HashSet<char>,
     pub arrows: HashSet<char>,
@@ -178,6 +180,8 @@ impl Config {
             separators: characters(from, "separators")?,
             permalink_signs: characters(from, "permalink_signs")?,
             sign_starts: characters(from, "sign_starts")?,
+            more_signs: characters(from, "more_signs")?,
+            read_more: item(from, "read_more")?.extract()?,
             closing_signs: characters(from, "closing_signs")?,
             final_signs: characters(from, "final_signs")?,
             arrows: characters(from, "arrows")?,

@@ -38,7 +38,8 @@ const PRE_NODE: u8 = 14;
 const LABEL_NODE: u8 = 15;
 const TIME_NODE: u8 = 16;
 const BREAK_NODE: u8 = 17;
-const DROP_NODE: u8 = 18;
+const FIELD_NODE: u8 = 18;
+const DROP_NODE: u8 = 19;
 
 // What names say.
 const NEUTRAL: u8 = 0;
@@ -173,6 +174,11 @@ pub fn split_paragraphs(py: Python<'_>, config: &Config, body: Node, kept: &Kept
                 }
             }
             BREAK_NODE => walk.push("\n"),
+            FIELD_NODE => {
+                if walk.count > 0 {
+                    walk.end_label(node);
+                }
+            }
             DROP_NODE => {}
             _ => walk.add_whole(node, kind, tag)?,
         }
@@ -398,7 +404,7 @@ impl<'a, 'py> Walk<'a, 'py> {
                     return Ok(false);
                 }
             }
-            if self.count > 0 && self.is_inside_item() && self.is_command(node)? {
+            if self.count > 0 && self.is_tool(node, &text)? {
                 return Ok(false);
             }
         }
@@ -418,6 +424,9 @@ impl<'a, 'py> Walk<'a, 'py> {
             self.push(&text);
             return Ok(());
         }
+        if self.count > 0 && kind == LABEL_NODE {
+            self.end_label(node);
+        }
         if self.count > 0 {
             self.flush(STUB)?;
         }
@@ -436,6 +445,22 @@ impl<'a, 'py> Walk<'a, 'py> {
             self.result.linked_headings.push(self.result.all.len() - 1);
         }
         Ok(())
+    }
+
+    fn end_label(&mut self, field: Node) {
+        let most = self.config.limits.MAX_LABEL_CHARS as usize;
+        let is_short = self.pieces.len() <= most * 4 && text::chars(&self.pieces) <= most;
+        if !is_short || self.count > self.config.limits.MAX_LABEL_PIECES as usize {
+            return;
+        }
+        let text = text::collapse(&self.pieces);
+        if text.ends_with([':', '：']) && field.value(self.config.names.kind).as_deref() != Some("hidden") {
+            self.add(text, LABEL, 0);
+            self.pieces.clear();
+            self.count = 0;
+            self.linked = 0;
+            self.link = None;
+        }
     }
 
     fn add(&mut self, text: String, kind: u8, score: i64) {
@@ -583,7 +608,7 @@ impl<'a, 'py> Walk<'a, 'py> {
             return Ok(self.is_space(part));
         }
         if !self.config.tool_tags.contains(&tag) {
-            return Ok(self.config.kind_of(tag) == DROP_NODE);
+            return Ok(self.config.kind_of(tag) >= FIELD_NODE);
         }
         let text = part.text();
         let chars = text::chars(&text);
@@ -655,6 +680,14 @@ impl<'a, 'py> Walk<'a, 'py> {
         raised
             .first_child()
             .is_some_and(|link| link.tag() == self.config.tags.a && self.leads_into_page(link, false))
+    }
+
+    fn is_tool(&self, link: Node, label: &str) -> PyResult<bool> {
+        let words = label.trim_matches(|sign| self.config.more_signs.contains(&sign));
+        if self.config.read_more.contains(&text::lower(self.py, words)?) {
+            return Ok(link.next().is_none_or(|after| after.next().is_none() && self.is_space(after)));
+        }
+        Ok(self.is_inside_item() && self.is_command(link)?)
     }
 
     fn is_command(&self, link: Node) -> PyResult<bool> {

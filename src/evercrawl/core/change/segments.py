@@ -160,17 +160,31 @@ def changed_segments(before: str, after: str) -> list[SegmentChange]:
             if one.text != other.text
         ]
     head = 0
-    while head < min(len(old), len(new)) and old[head].text == new[head].text:
+    while head < min(len(old), len(new)) and _are_paired(old[head], new[head]):
         head += 1
     tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail].text == new[-1 - tail].text:
+    while tail < min(len(old), len(new)) - head and _are_paired(old[-1 - tail], new[-1 - tail]):
         tail += 1
     one, other = old[head : len(old) - tail], new[head : len(new) - tail]
-    return [
-        SegmentChange(
-            other_form_slot(head),
-            " ".join(segment.text for segment in one),
-            " ".join(segment.text for segment in other),
-            any(segment.is_statement for segment in (*one, *other)),
-        )
+    middle = SegmentChange(
+        other_form_slot(head),
+        " ".join(segment.text for segment in one),
+        " ".join(segment.text for segment in other),
+        any(segment.is_statement for segment in (*one, *other)),
+    )
+    places = [*range(head), *range(len(new) - tail, len(new))]
+    kept = zip(places, (*old[:head], *old[len(old) - tail :]), (*new[:head], *new[len(new) - tail :]), strict=True)
+    counts = [
+        SegmentChange(slot_number(len(new), place, has_digit=True), before_text, after_text, is_statement=False)
+        for place, (before_text, _), (after_text, _) in kept
+        if before_text != after_text
     ]
+    return [middle, *counts]
+
+
+def _are_paired(one: Segment, other: Segment) -> bool:
+    """Return whether two segments are the same, or the same count at two times."""
+    if one.text == other.text:
+        return True
+    is_fact = not (one.is_statement or other.is_statement) and has_digit(one.text)
+    return is_fact and text_shape(one.text) == text_shape(other.text)

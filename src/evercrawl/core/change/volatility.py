@@ -295,8 +295,9 @@ def _always_turns(hunk: Hunk, context: ChangeContext) -> bool:
 
 
 def _is_part_of_line(hunk: Hunk) -> bool:
-    """Return whether only some facts of a line differ; a line of links is one list, and one of another form is new."""
-    is_same_form = all(change.slot < OTHER_FORM for change in hunk.segments)
+    """Return whether only some facts of a line differ; a line of links is one list, and one of another form is new
+    unless it has the same counts."""
+    is_same_form = len(hunk.segments) > 1 or all(change.slot < OTHER_FORM for change in hunk.segments)
     return 0 < len(hunk.segments) < hunk.form and is_same_form and not hunk.is_linked
 
 

@@ -79,16 +79,24 @@ _DISCLOSURE = re.compile(
     r" (?:source(?: code)?|code|descriptions?|details|replies(?: by \w{1,24})?|comments|contents?|sidebar|menu)\Z",
     re.IGNORECASE,
 )
+_NO_PAGE_YET = re.compile(
+    r"(?:create|erstelle|créer|crear?|criar|maak) (?:the|this|die|la|le|el|a|de) (?:page|article|seite|página|pagina)"
+    r" [\"“„«‘'][^\"“”»’]{1,80}[\"“”»’']",
+    re.IGNORECASE,
+)
+_FOLDER_ABOVE = re.compile(
+    r"(?:\[?(?:to )?parent directory\]?|up to (?:parent|higher.level) directory)\Z", re.IGNORECASE
+)
 _STEPS = re.compile(rf"\[{_WORD} {_WORD}\](?: ?\[{_WORD}(?: {_WORD})?\]){{2,12}}")  # "[Date Prev][Date Next]…"
 _EMPTY_FIELDS = re.compile(rf"(?:{_WORD}(?: {_WORD}){{0,2}} ?[:：] ?){{2,6}}")
 _COUNTS = (_RESULT_COUNT, _IN_CART)
-_PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE)
+_PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE, _NO_PAGE_YET, _FOLDER_ABOVE)
 # First letters of each of these phrases, in groups that "|" divides.
 _STARTS = (
     "also|auch|disp|down|expo|othe|tamb|égal|coll|expa|hide|show|togg|aind|anco|any|aucu|aún|be t|bish|bisl|bli|brak"
     "|bądź|der|det|ei v|enco|endn|ennå|er z|es g|es s|geen|henü|il n|inga|inge|it h|még|no |noch|nog|non|não|pas|schr"
     "|sei|seja|sem|sii|soye|sé e|the |ther|this|toda|vær|wees|zatí|ännu|žádn|будь|комм|нема|нет|отзы|пока"
-    "|まだ|尚无|尚無|暂无|暫無|还没|아직"
+    "|crea|cria|crée|erst|maak|par|[par|[to|up t|まだ|尚无|尚無|暂无|暫無|还没|아직"
 )
 PHRASE_STARTS = frozenset(_STARTS.split("|"))
 EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")

@@ -76,6 +76,8 @@ def _settings() -> dict[str, Any]:
         "separators": paragraphs._SEPARATORS,
         "permalink_signs": paragraphs._PERMALINK_SIGNS,
         "sign_starts": "".join(paragraphs._SIGN_STARTS),
+        "more_signs": paragraphs._MORE_SIGNS,
+        "read_more": set(paragraphs.READ_MORE),
         "closing_signs": boilerplate.CLOSING_SIGNS,
         "final_signs": "".join(main_text._FINAL_SIGNS),
         "arrows": "".join(boilerplate.ARROWS),

@@ -41,6 +41,8 @@ MIN_WORD_CHARS: Final = 4
 _SEPARATORS: Final = " |·•-–—/»«›‹…,;:.*+<>[](){}&"
 MAX_NODES_BEFORE_HEADING: Final = 6
 LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
+MAX_LABEL_PIECES: Final = 8
+MAX_LABEL_CHARS: Final = 100  # Characters of the words before a field of a form that name it, with all space.
 SHORT_CELL_CHARS: Final = 200  # Cells up to this length form one paragraph with their row.
 
 TEXT: Final = 0
@@ -59,6 +61,14 @@ ParagraphRange = tuple[int, int]  # The first paragraph and the one after the la
 
 _PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
 _SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
+_MORE = (
+    "read more,more,continue reading,weiterlesen,mehr lesen,lire la suite,leer más,seguir leyendo,leia mais,leggi tutto"
+    ",lees meer,läs mer,les mer,læs mere,lue lisää,czytaj więcej,číst dál,tovább,devamı,читать далее,читати далі"
+    ",続きを読む,阅读更多,阅读全文,继续阅读,閱讀更多,繼續閱讀,더 보기,더보기"
+)
+READ_MORE: Final = frozenset(_MORE.split(","))  # Links to the rest of an excerpt.
+_MORE_SIGNS: Final = " \t\n\xa0.…»›>→⟶[]()"
+_LABEL_ENDS: Final = (":", "：")
 _BRACKETS: Final = ("[", "(")
 _BRACKET_ENDS: Final = ("]", ")")
 
@@ -81,7 +91,8 @@ _PRE: Final = 14
 _LABEL: Final = 15
 _TIME: Final = 16
 _BREAK: Final = 17
-_DROP: Final = 18
+_FIELD: Final = 18
+_DROP: Final = 19
 _NAMES = {
     _WHOLE: "code tt kbd var samp sub sup abbr cite dfn",
     _LINK: "a",
@@ -97,7 +108,8 @@ _NAMES = {
     _PART: "div section center form body",
     _TOP_HEADER: "header aside",
     _MAIN: "main article",
-    _DROP: "script style noscript template iframe object svg math button select textarea input nav"
+    _FIELD: "select textarea input",
+    _DROP: "script style noscript template iframe object svg math button nav"
     " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp"
     "",
 }
@@ -280,7 +292,7 @@ class _ParagraphWalk:
         elif len(text) <= MAX_TOOL_CHARS:
             if not text[:1].isalnum() and (sign := text.strip())[:1] in _SIGN_STARTS and _is_sign(node, sign):
                 return False
-            if self.pieces and self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
+            if self.pieces and self._is_tool(node, text):
                 return False
         if self.link is not None and (before := node.prev) is not None and before.tag_id == _A:
             self.pieces.append(" ")  # Links side by side are words of their own.
@@ -288,6 +300,13 @@ class _ParagraphWalk:
         self.linked += len(text)
         self.link = node
         return False
+
+    def _is_tool(self, link: LexborNode, label: str) -> bool:
+        """Return whether a link within a paragraph is a command in an item or row, or ends an excerpt of a page."""
+        if label.strip(_MORE_SIGNS).lower() in READ_MORE:
+            after = link.next
+            return after is None or (after.next is None and _is_space(after))
+        return bool(self.stack) and self.stack[-1][1] in _ITEM_KINDS and _is_command(link)
 
     def add_whole(self, node: LexborNode, kind: int, tag: int) -> None:
         """Add a time to the paragraph; add a heading, a label or preformatted text."""
@@ -297,6 +316,8 @@ class _ParagraphWalk:
             self.pieces.append(text)
             self.linked += len(text)
             return
+        if self.pieces and kind == _LABEL:
+            self.end_label(node)
         if self.pieces:
             self.flush()
         if kind == _PRE:
@@ -309,6 +330,17 @@ class _ParagraphWalk:
             self.flush()
         elif _add_heading(self.found, node, _MARK_OF[tag]):
             self.linked_headings.append(len(self.found) - 1)
+
+    def end_label(self, field: LexborNode) -> None:
+        """Take a few words with a colon before a field of a form, or before its label, as a name of fields."""
+        if len(self.pieces) > MAX_LABEL_PIECES or sum(map(len, self.pieces)) > MAX_LABEL_CHARS:
+            return
+        text = " ".join("".join(self.pieces).split())
+        if text.endswith(_LABEL_ENDS) and field.attributes.get("type") != "hidden":
+            self.found.append((text, LABEL, 0))
+            self.pieces.clear()
+            self.linked = 0
+            self.link = None
 
     def result(self) -> Paragraphs:
         """Return what was collected."""
@@ -379,6 +411,9 @@ def split_paragraphs(
                 continue
         elif kind == _BREAK:
             pieces.append("\n")
+        elif kind == _FIELD:
+            if pieces:
+                walk.end_label(node)
         elif kind != _DROP:
             walk.add_whole(node, kind, tag)
         node = node.next
@@ -496,7 +531,7 @@ def _is_heading_tool(part: LexborNode) -> bool:
     if tag == _TEXT_ID:
         return _is_space(part)
     if tag not in _TOOL_TAGS:
-        return _kind_of(tag) == _DROP
+        return _kind_of(tag) >= _FIELD
     text = part.text_lexbor()
     if not text[:1].isalnum() and not any(map(str.isalnum, text)):
         return len(text) != 1 or part.tag_id == _A or not text.isascii()

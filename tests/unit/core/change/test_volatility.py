@@ -250,6 +250,19 @@ def test_what_a_line_says_that_comes_and_goes_is_noise():
     assert settled_changes(pages)[8] is False
 
 
+def test_a_renamed_entry_beside_a_count_is_content_also_with_a_colon():
+    def fixtures(number: int, name: str, shift: int) -> str:
+        names = (name, "The south lock", "The mill race", "The old ferry")
+        lines = (f"<span>Sat {number} Feb</span><span>{one}</span>" for one in names)
+        guesses = (f"<span>{500 + number + at + shift} guesses</span>" for at in range(4))
+        return page("".join(f"<div>{line}{count}</div>" for line, count in zip(lines, guesses, strict=True)))
+
+    name = "Commuters object to the tram line"
+    pages = {f"http://a.test/{at}": (fixtures(at, name, 0), fixtures(at, name, 9 + at)) for at in range(10, 26)}
+    pages["http://a.test/26"] = fixtures(26, name, 0), fixtures(26, "Kirk Hadley tram line: what we know", 9)
+    assert settled_changes(pages) == [False] * 16 + [True]
+
+
 def test_a_footer_with_a_session_waits_for_other_pages_when_it_is_edited():
     def footer(number: int, terms: str, at: int) -> str:
         token = f"{number + 3}a8985e413eac9b{at}ef7c5e{number}"

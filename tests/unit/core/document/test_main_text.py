@@ -269,6 +269,27 @@ def test_labels_are_the_text_of_a_form() -> None:
     assert "Your name" not in text_of(f"<main><h1>Contact</h1><p>{SENTENCE * 4}</p>{form}</main>")
 
 
+def test_words_before_a_field_are_its_name() -> None:
+    form = "<form>Order by: <select><option>age</select><table><tr><td>context:</td><td><input></td></table></form>"
+    page = text_of(
+        f"<main><h1>Ships</h1><p>{SENTENCE * 3}</p>{form}<p>Colours: <label>Red<input></label></p>{ARTICLE}</main>"
+    )
+    assert "Order by" not in page
+    assert "context" not in page
+    assert "Colours" not in page
+    assert "at noon:" in text_of(
+        f"<main><h1>Ships</h1><p>{SENTENCE * 3}</p><p>at noon:<input type=hidden></p><p>{SENTENCE * 3}</p>"
+    )
+
+
+def test_a_link_to_the_rest_of_an_excerpt_is_left_out() -> None:
+    page = text_of(
+        f"<main><h1>Ships</h1><p>{SENTENCE * 3} <a href=/ships>Read more »</a> </p><p>{SENTENCE * 3}</p></main>"
+    )
+    assert "Read more" not in page
+    assert "They read more here" in text_of(f"<main><p>They <a href=/b>read more</a> here. {SENTENCE * 3}</p></main>")
+
+
 def test_entries_of_an_index_are_kept_whatever_their_length() -> None:
     entry = "<article><h3><a href=/{0}>Story {0}</a></h3><p>Told in short {0}.</p></article>"
     long = entry.format(9).replace("Told", SENTENCE * 9)
