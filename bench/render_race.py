@@ -23,8 +23,7 @@ from evercrawl.adapters.browser.launch import find_browser
 from evercrawl.adapters.browser.renderer import ChromiumRenderer
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.system import SystemClock
-from evercrawl.model.fetch import Fetched, Request
-from evercrawl.model.rendering import Rendered
+from evercrawl.model.fetch import Fetched, Rendered, Request
 from evercrawl.model.settings import HttpSettings, RenderSettings, Settings
 
 CRAWLEE = """

@@ -28,7 +28,7 @@ from evercrawl.config.schema import (
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import SiteSettings
 from evercrawl.web.openapi import openapi_document, scopes
-from evercrawl.web.protocols.metrics import METRICS
+from evercrawl.web.protocols.streams import METRICS
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 RESEARCH = Path(__file__).resolve().parents[1] / "research"

@@ -21,7 +21,7 @@ from tests.web.history_fixture import create_history
 
 from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, html_text
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination

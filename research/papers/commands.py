@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
-from evercrawl.cli.options import common_options, json_option
+from evercrawl.cli.context import common_options, json_option
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 

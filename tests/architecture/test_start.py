@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.source import trees
 
-READING = ("evercrawl.collection.collection", "evercrawl.collection.status", "evercrawl.cli.main")
+READING = ("evercrawl.collection.collection", "evercrawl.collection.runs", "evercrawl.cli.main")
 CRAWLING = frozenset(
     {
         "evercrawl.adapters.http.client",

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from evercrawl.cli.commands.serve import write_door
 from evercrawl.collection.alerts.message_templates import EXAMPLES
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, html_text
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, EventKind
 from evercrawl.web.auth import AuthStore

@@ -14,7 +14,7 @@ import yaml
 from evercrawl.cli.main import COMMANDS
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.config.schema import known_settings
-from evercrawl.web.protocols.metrics import METRICS
+from evercrawl.web.protocols.streams import METRICS
 from tests.docs.test_docs import syntax_error
 from tests.programs import find_program
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from evercrawl.adapters.browser.renderer import ChromiumRenderer
 from evercrawl.engine.ports import FetchForPage
-from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, Request
-from evercrawl.model.rendering import Rendered, RenderResult
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, Rendered, RenderResult, Request
 from evercrawl.model.settings import RenderSettings
 from tests.e2e.fetching import fetcher
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from evercrawl.model.rendering import Rendered, RenderEnd, RenderFailed, RenderFault
+from evercrawl.model.fetch import Rendered, RenderEnd, RenderFailed, RenderFault
 from tests.e2e.fetching import fetcher, run
 from tests.e2e.rendering import Answer, Files, listening, moved, page, renderer
 

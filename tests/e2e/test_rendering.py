@@ -18,8 +18,7 @@ from evercrawl.adapters.browser import launch
 from evercrawl.adapters.browser.launch import BrowserUnavailable, find_browser, start_browser
 from evercrawl.adapters.browser.renderer import ChromiumRenderer
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
-from evercrawl.model.rendering import Rendered, RenderEnd, RenderFailed, RenderFault
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Rendered, RenderEnd, RenderFailed, RenderFault, Request
 from evercrawl.model.settings import RenderSettings
 from tests.e2e.fetching import run
 from tests.e2e.rendering import SITE, Files, moved, page, render, rendered, renderer

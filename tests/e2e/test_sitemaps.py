@@ -39,7 +39,7 @@ DEADLINE_S = 60
 WSGI_APPLICATION = """
 import sys
 from pathlib import Path
-from evercrawl.sitemaps.static_server import StaticFileApp
+from evercrawl.sitemaps.middleware import StaticFileApp
 from evercrawl.sitemaps.middleware import WsgiSitemapMiddleware
 
 FOLDER = Path({folder!r})

@@ -20,7 +20,7 @@ from evercrawl.collection.exchange.markdown import PageSource, compose_markdown
 from evercrawl.collection.exchange.watch_import import WatchReport, _history, _watches
 from evercrawl.collection.folder import parse_tags
 from evercrawl.collection.stored_pages import decode_css
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.matching import parse_alert_query
 from evercrawl.core.alerts.message_format import MessageContent, atom_feed, html_text, plain_text
 from evercrawl.core.change.detectors import DETECTORS, FetchedContent, detect_change

@@ -58,8 +58,7 @@ from evercrawl.core.search.query_parser import parse_query
 from evercrawl.core.search.tokenizer import normalize_for_index
 from evercrawl.core.sign_in.cookies import CookieJar, parse_cookie_file
 from evercrawl.core.sign_in.login_form import find_login_form
-from evercrawl.core.sitemap.feed_text import feed_document
-from evercrawl.core.sitemap.sitemap_reader import read_llms_txt, read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import feed_document, read_llms_txt, read_sitemap
 from evercrawl.core.sitemap.websub_protocol import discover_hubs
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical, join, key_of, surt

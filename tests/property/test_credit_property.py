@@ -21,7 +21,6 @@ from evercrawl.core.credit.ledger import (
     pay_dividend,
     receive,
     reserve,
-    settle,
     spend,
     with_share,
 )
@@ -123,13 +122,6 @@ class CreditMachine(RuleBasedStateMachine):
                 grant = whole * count // pages
                 shard.ledger = allocate(reserve(shard.ledger, grant), sent=grant)
                 shard.post(at, target, (), grant)
-
-    @rule(at=shards, data=st.data())
-    def settle_a_page(self, at: int, data: st.DataObject) -> None:
-        shard = self.live[at]
-        if shard.pages:
-            page = data.draw(st.sampled_from(sorted(shard.pages)))
-            shard.pages[page] = settle(shard.pages[page], shard.ledger.dividend)
 
     @rule(at=shards, repeats=st.integers(1, 2))
     def deliver(self, at: int, repeats: int) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evercrawl.cli.commands.versions import diff_lines
 from evercrawl.collection.change_groups import describe_group
 from evercrawl.collection.history import edits_outside
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, atom_feed, html_text, message_fields, plain_text
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.grouping import group_changes

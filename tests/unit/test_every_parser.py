@@ -80,7 +80,7 @@ def called_parsers() -> set[str]:
 OPERATOR = """
 adapters/browser/launch:find_browser adapters/http/dns:parse_overrides adapters/http/dns:parse_servers
 adapters/system:read_private_file core/items:extract_items
-adapters/postgres/postgres_pool:parse_address cli/options:parse_budget collection/agent_tools:parse_permissions
+adapters/postgres/postgres_pool:parse_address cli/context:parse_budget collection/agent_tools:parse_permissions
 collection/exchange/export:parse_export_format collection/exchange/import_sources:parse_import_format
 collection/simulation:parse_policies collection/overrides:parse_place
 config/credentials_file:read_credentials config/load:read_host_list config/load:read_lines

@@ -13,7 +13,7 @@ from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, M
 from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.links import link_signature
+from evercrawl.core.alerts.html_message import link_signature
 from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 from evercrawl.model.settings import Settings

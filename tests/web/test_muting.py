@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.adapters.sql.records import noise_row
+from evercrawl.adapters.sql.database import noise_row
 from evercrawl.cli.main import run
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import preview_alert

@@ -16,7 +16,7 @@ import pytest
 from evercrawl.cluster.visit_requests import pending_requests
 from evercrawl.config import create_collection
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.protocols.metrics import METRICS
+from evercrawl.web.protocols.streams import METRICS
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from evercrawl.cli.context import CliContext, log_bug
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, log_bug
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
 from evercrawl.model import __version__
@@ -63,7 +62,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "export": ListedCommand("transfer", "Export pages as WARC, WACZ, JSON, CSV, Parquet and more."),
         "import": ListedCommand("transfer", "Import WARC or WACZ files, or pages to watch."),
         "verify": ListedCommand("transfer", "Check that every stored version can be read back."),
-        "mcp": ListedCommand("agents", "Let language-model agents search and read the collection."),
+        "mcp": ListedCommand("serve", "Let language-model agents search and read the collection."),
         "sitemap": ListedCommand("sitemap", "Build, serve, check and announce your own site's sitemap."),
     },
     "Steer": {

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
-    from evercrawl.collection.field_repairs import RepairProposal
-    from evercrawl.collection.field_values import FieldRow, SuggestedFields
+    from evercrawl.collection.field_values import FieldRow, RepairProposal, SuggestedFields
     from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.overrides import PlaceSchedule
@@ -209,7 +208,7 @@ class Collection:
     def status(self) -> Status:
         """Return counts by outcome and reason, sites, load, due pages and trap patterns."""
         from evercrawl.adapters.sql.state_reader import StateReader
-        from evercrawl.collection.status import status_of
+        from evercrawl.collection.runs import status_of
         from evercrawl.collection.traps import costliest_traps
 
         traps = costliest_traps(StateReader(self.path))
@@ -426,14 +425,14 @@ class Collection:
 
     def lost_fields(self) -> set[str]:
         """Return the names of the fields that were not found at the last visit of a page."""
-        from evercrawl.collection.field_repairs import propose_repairs
+        from evercrawl.collection.field_values import propose_repairs
 
         return {one.repair.name for one in propose_repairs(self.path, self.settings)}
 
     def field_repairs(self, names: Sequence[str] = (), *, all_pages: bool = True) -> Iterator[RepairProposal]:
         """Yield the fields whose selector stopped matching, with the selector that finds their value now. Without
         `all_pages`, only those that crawls reported, which is faster."""
-        from evercrawl.collection.field_repairs import propose_repairs
+        from evercrawl.collection.field_values import propose_repairs
 
         pages = (
             (name, row.url)
@@ -445,7 +444,7 @@ class Collection:
 
     def decide_field_repair(self, name: str, *, accept: bool) -> FieldRepair:
         """Accept or reject the new selector that is proposed for a field; return it."""
-        from evercrawl.collection.field_repairs import decide_repair
+        from evercrawl.collection.field_values import decide_repair
 
         return decide_repair(self.path, name, self.field_repairs([name]), accept=accept)
 
@@ -454,7 +453,7 @@ class Collection:
         from evercrawl.config.fields_file import REPAIRS_FILE
 
         if (self.path / REPAIRS_FILE).exists():
-            from evercrawl.collection.field_repairs import repair_lost_fields
+            from evercrawl.collection.field_values import repair_lost_fields
 
             repair_lost_fields(self.path, self.settings)
 

@@ -26,8 +26,7 @@ from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.delivery_run import run_notifier
 from evercrawl.collection.current_rules import requeue_allowed
 from evercrawl.collection.forecast import count_wait_causes
-from evercrawl.collection.runs import publish_progress, record_run
-from evercrawl.collection.status import next_due
+from evercrawl.collection.runs import next_due, publish_progress, record_run
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical

@@ -14,7 +14,7 @@ from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.cluster.crawl_builder import scope_of
 from evercrawl.collection.current_rules import CurrentRules, of_page, of_refusal
 from evercrawl.collection.forecast import estimate_of, stored_budget
-from evercrawl.collection.status import closed_text, is_slow
+from evercrawl.collection.runs import closed_text, is_slow
 from evercrawl.core.credit.ledger import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import announced_share, has_announcements

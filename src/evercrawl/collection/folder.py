@@ -16,8 +16,7 @@ from pathlib import Path
 from evercrawl.adapters.sql.listing_reader import each_listing
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import CollectionLock
-from evercrawl.collection.runs import live_run, past_runs
-from evercrawl.collection.status import next_due
+from evercrawl.collection.runs import live_run, next_due, past_runs
 from evercrawl.config import default_collection_path, is_collection, read_settings
 from evercrawl.config.load import FOLDER_ENDING
 from evercrawl.config.trust import ADDRESS_FILES, distrust_collection

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.adapters.http.poster import JsonPoster
+from evercrawl.adapters.http.dialer import JsonPoster
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.crawl_builder import pace_for
@@ -45,9 +45,8 @@ from evercrawl.sitemaps.indexnow_client import (
     submit_urls,
     validate_key,
 )
-from evercrawl.sitemaps.middleware import STANDARD
+from evercrawl.sitemaps.middleware import STANDARD, create_server
 from evercrawl.sitemaps.page_content import read_content
-from evercrawl.sitemaps.static_server import create_server
 from evercrawl.sitemaps.survey import PoliteClient, SitemapSurvey, SitemapSurveyor, require_sitemap_file
 
 __all__ = [

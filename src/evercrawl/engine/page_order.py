@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from evercrawl.core.credit.path_views import PathViews
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.credit.url_yield import (
     PAGE_PRIOR,
     VIEW_PRIOR,
     Form,
+    PathViews,
     SiteYield,
     Tier,
     UrlName,

@@ -40,9 +40,21 @@ from evercrawl.engine.assets import PART_TYPES
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import Clock, Renderer
 from evercrawl.engine.site_state import SiteState, SiteStates, StateKind
-from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, RenderNote, Request, header
+from evercrawl.model.fetch import (
+    Failed,
+    Fault,
+    Fetched,
+    FetchResult,
+    Headers,
+    Rendered,
+    RenderFailed,
+    RenderFault,
+    RenderNote,
+    RenderResult,
+    Request,
+    header,
+)
 from evercrawl.model.page import Page
-from evercrawl.model.rendering import Rendered, RenderFailed, RenderFault, RenderResult
 from evercrawl.model.time import DAY_US, to_us
 
 log = logging.getLogger("evercrawl")

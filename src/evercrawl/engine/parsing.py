@@ -28,7 +28,7 @@ def parse_task(task: ParseTask, handler_of: Callable[[str], DocumentHandler | No
         )
     handler = handler_of(task.kind)
     if handler is None:
-        from evercrawl.core.sitemap.feed_text import feed_document  # most bodies are pages
+        from evercrawl.core.sitemap.sitemap_reader import feed_document  # most bodies are pages
 
         return feed_document(task.url, task.headers, task.body)
     return handler.parse(task.url, task.headers, task.body)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.model.document import Document
-from evercrawl.model.fetch import Exchange, Fetched, FetchResult, Headers, Request
+from evercrawl.model.fetch import Exchange, Fetched, FetchResult, Headers, RenderResult, Request
 from evercrawl.model.fields import FieldRepair, FieldRule
 from evercrawl.model.page import (
     ArchiveEnd,
@@ -24,7 +24,6 @@ from evercrawl.model.page import (
     Resource,
     ShardState,
 )
-from evercrawl.model.rendering import RenderResult
 from evercrawl.model.settings import ParseSettings
 from evercrawl.model.site import Site
 

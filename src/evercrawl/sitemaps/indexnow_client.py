@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from evercrawl.adapters.http.poster import PostResult
+from evercrawl.adapters.http.dialer import PostResult
 from evercrawl.adapters.system import write_atomically
 from evercrawl.core.faults import retry_after
 from evercrawl.core.url import canonical, site_of

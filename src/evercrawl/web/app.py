@@ -47,8 +47,16 @@ from evercrawl.web.protocols.announcements import HubCallbacks, IndexNow
 from evercrawl.web.protocols.atom_feeds import changes_feed, search_feed
 from evercrawl.web.protocols.cdx import cdx, wayback_cdx
 from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
-from evercrawl.web.protocols.metrics import healthz, metrics, readyz
-from evercrawl.web.protocols.streams import LOG_RANGE, EventStream, LiveStream, crawl_log, log_file
+from evercrawl.web.protocols.streams import (
+    LOG_RANGE,
+    EventStream,
+    LiveStream,
+    crawl_log,
+    healthz,
+    log_file,
+    metrics,
+    readyz,
+)
 from evercrawl.web.route import API, Action, BadRequest, Inputs, Parameter, View, resource_path
 from evercrawl.web.templates import render
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute, operations

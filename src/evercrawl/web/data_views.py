@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.pages import backups, data, mail_setup, removals, reports
+from evercrawl.web.pages import alerts, backups, data, removals, reports
 from evercrawl.web.route import SITE_PARAMETER, URL_PARAMETER, Action, Parameter, View
 from evercrawl.web.table_page import table_parameters
 
 DATA_VIEWS: tuple[View, ...] = (
-    View("mail", "/mail", "/mail", "Show how mail is sent.", mail_setup.mail, scope=AccessScope.ADMIN),
+    View("mail", "/mail", "/mail", "Show how mail is sent.", alerts.mail, scope=AccessScope.ADMIN),
     View(
         "link-problems",
         "/link-problems",
@@ -186,8 +186,8 @@ DATA_ACTIONS: tuple[Action, ...] = (
         "set-mail",
         "PUT /mail",
         "Set how mail is sent.",
-        mail_setup.set_mail,
-        mail_setup.MAIL_PARAMETERS,
+        alerts.set_mail,
+        alerts.MAIL_PARAMETERS,
         scope=AccessScope.ADMIN,
         secret=frozenset({"password"}),
     ),
@@ -195,8 +195,8 @@ DATA_ACTIONS: tuple[Action, ...] = (
         "test-mail",
         "POST /mail/tests",
         "Send a test mail now.",
-        mail_setup.test_mail,
-        (mail_setup.ADDRESS,),
+        alerts.test_mail,
+        (alerts.ADDRESS,),
         scope=AccessScope.ADMIN,
     ),
 )

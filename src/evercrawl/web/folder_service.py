@@ -57,7 +57,7 @@ from evercrawl.web.pages.collections import (
     FOLDER_VIEWS,
     find_anywhere,
 )
-from evercrawl.web.protocols.metrics import healthz
+from evercrawl.web.protocols.streams import healthz
 from evercrawl.web.replay import ReplayMiddleware, forbid_crawlers, health
 from evercrawl.web.serve import RENEW_EVERY_S, WebService
 from evercrawl.web.views import operations

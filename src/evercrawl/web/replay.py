@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import base_url, nearest_capture, rewrite_css, rewrite_srcset
-from evercrawl.collection.field_repairs import marked_page
+from evercrawl.collection.field_values import marked_page
 from evercrawl.collection.stored_pages import decode_css, decode_html, parse_response, read_resource
 from evercrawl.collection.urls import canonical, join
 from evercrawl.errors import ConfigError, StoreUnavailable

@@ -20,7 +20,6 @@ from evercrawl.web.pages import (
     history,
     overview,
     reports,
-    schedules,
     search,
     site_pages,
 )
@@ -501,7 +500,7 @@ ACTIONS: tuple[Action, ...] = (
         secret=frozenset({"password"}),
         status=204,
     ),
-    *schedules.SCHEDULE_ACTIONS,
+    *site_pages.SCHEDULE_ACTIONS,
 )
 
 RESOURCES: tuple[View, ...] = (
@@ -514,7 +513,7 @@ RESOURCES: tuple[View, ...] = (
     ),
     *DATA_RESOURCES,
     View("page-versions", "", "/pages/{url}/versions", "List the versions of a page.", history.versions, (_URL,)),
-    schedules.SCHEDULE_VIEW,
+    site_pages.SCHEDULE_VIEW,
     View("read-marks", "", "/read-marks", "List what was marked as read.", changes_page.read_marks),
     View("mutes", "", "/mutes", "List muted parts and parts that are always reported.", changes_page.mutes),
 )  # fmt: skip

@@ -14,10 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from evercrawl.adapters.http import client
-from evercrawl.adapters.http.request_signing import RequestSigner, create_key, load_key, load_signer
+from evercrawl.adapters.http.request_signing import RequestSigner, create_key, load_key, load_signer, thumbprint
 from evercrawl.adapters.system import SystemClock
 from evercrawl.config.load import read_settings
-from evercrawl.core.http.message_signature import thumbprint
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
 from evercrawl.outpost import agent_builder

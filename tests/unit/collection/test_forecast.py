@@ -14,7 +14,7 @@ from evercrawl.adapters.sqlite.sqlite_database import SqliteStore
 from evercrawl.collection import explain
 from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
-from evercrawl.collection.status import savings
+from evercrawl.collection.runs import savings
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.revisit.site_model import SiteModel, hub_of, site_model_bytes
 from evercrawl.core.revisit.visit_schedule import named_schedule

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.http.poster import PostResult
+from evercrawl.adapters.http.dialer import PostResult
 from evercrawl.errors import ConfigError
 from evercrawl.sitemaps.indexnow_client import (
     STATUS_MEANINGS,

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.sitemaps.middleware import AsgiSitemapMiddleware as AsgiMiddleware
-from evercrawl.sitemaps.middleware import SitemapFolder, wants_extended
+from evercrawl.sitemaps.middleware import SitemapFolder, StaticFileApp, wants_extended
 from evercrawl.sitemaps.middleware import WsgiSitemapMiddleware as WsgiMiddleware
-from evercrawl.sitemaps.static_server import StaticFileApp
 
 STANDARD = b"<urlset>" + b"s" * 1000 + b"</urlset>"
 EXTENDED = b"<EXTENDED_SITEMAP>" + b"x" * 1000 + b"</EXTENDED_SITEMAP>"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from evercrawl.adapters.browser.devtools import DevTools, DevToolsError
 from evercrawl.adapters.browser.wall import NO_WALL_CODE
-from evercrawl.model.rendering import RenderFault
+from evercrawl.model.fetch import RenderFault
 from evercrawl.model.sanitize import safe_line
 
 HOW_TO_INSTALL = "install Chromium (on Debian: apt-get install chromium), or set render.browser to its path"

@@ -17,8 +17,19 @@ from evercrawl.adapters.browser.devtools import DevTools, DevToolsError, EventHa
 from evercrawl.core.post_requests import PostRequest, post_refusal
 from evercrawl.core.url import canonical, site_of
 from evercrawl.engine.ports import FetchForPage
-from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified, Request
-from evercrawl.model.rendering import Rendered, RenderedRequest, RenderEnd, RenderFault
+from evercrawl.model.fetch import (
+    Failed,
+    Fetched,
+    FetchResult,
+    Headers,
+    Moved,
+    NotModified,
+    Rendered,
+    RenderedRequest,
+    RenderEnd,
+    RenderFault,
+    Request,
+)
 from evercrawl.model.settings import RenderSettings
 
 WORLD = "evercrawl"  # Of our scripts, out of reach of those of the page.

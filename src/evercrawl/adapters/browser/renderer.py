@@ -13,8 +13,7 @@ from evercrawl.adapters.browser.launch import BrowserProcess, BrowserUnavailable
 from evercrawl.adapters.browser.page_session import OPEN_TIMEOUT_S, PageFault, PageSession, refuse_requests
 from evercrawl.core.url import site_of
 from evercrawl.engine.ports import FetchForPage
-from evercrawl.model.fetch import Fetched
-from evercrawl.model.rendering import Rendered, RenderFailed, RenderFault, RenderResult
+from evercrawl.model.fetch import Fetched, Rendered, RenderFailed, RenderFault, RenderResult
 from evercrawl.model.settings import RenderSettings
 
 MAX_ATTEMPTS = 2  # A page that ends this many browsers is at fault itself.

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from evercrawl.adapters.sql.database import Transaction
-from evercrawl.adapters.sql.records import edits_row, noise_row
+from evercrawl.adapters.sql.database import Transaction, edits_row, noise_row
 from evercrawl.errors import BugFound
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Represented, Requeue, SettledChange, Version
 from evercrawl.model.reason import Outcome, Reason

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from evercrawl.adapters.sql.records import change_from
+from evercrawl.adapters.sql.database import change_from
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, open_queries, shards_of
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import zstandard
 
-from evercrawl.adapters.sql.database import BlockingQueries, Row
-from evercrawl.adapters.sql.records import edits_from
+from evercrawl.adapters.sql.database import BlockingQueries, Row, edits_from
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, open_queries
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from evercrawl.adapters.sql.commit import write_batch
-from evercrawl.adapters.sql.database import DuplicateKey, ShardDatabase
-from evercrawl.adapters.sql.records import refusal_from, site_from, text_of
+from evercrawl.adapters.sql.database import DuplicateKey, ShardDatabase, refusal_from, site_from, text_of
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.page import (

@@ -10,8 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evercrawl.adapters.sql.database import BlockingQueries
-from evercrawl.adapters.sql.records import change_from, noise_from, refusal_from, site_from, text_of
+from evercrawl.adapters.sql.database import BlockingQueries, change_from, noise_from, refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path, shards_in
 from evercrawl.core.credit.ledger import (

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import allow_private_option, pace_option, parse_budget, setting_flag, with_cli
+from evercrawl.cli.context import CliContext, allow_private_option, pace_option, parse_budget, setting_flag, with_cli
 from evercrawl.cli.terminal import emit_json, exit_code_of
 from evercrawl.errors import ConfigError
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import json_lines_option, json_option, with_cli
+from evercrawl.cli.context import CliContext, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import (
     ExitCode,
     emit_json,

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import emit_json, emit_list, local_time
 from evercrawl.model.fields import FieldReading, FieldRule, FieldType
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.collection.field_repairs import RepairProposal
-    from evercrawl.collection.field_values import FieldRow
+    from evercrawl.collection.field_values import FieldRow, RepairProposal
     from evercrawl.model.fields import FieldRepair
 
 _VALUE_CHARS = 60

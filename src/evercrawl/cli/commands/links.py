@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, allow_private_option, common_options, json_option, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, allow_private_option, common_options, json_option, with_cli
 from evercrawl.cli.terminal import emit_json, format_size, plural, relative_time
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line

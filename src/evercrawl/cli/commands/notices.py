@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
+from evercrawl.cli.context import (
+    CliContext,
+    CommandGroup,
+    common_options,
+    json_lines_option,
+    json_option,
+    pass_cli,
+    with_cli,
+)
 from evercrawl.cli.terminal import ExitCode, emit_json, emit_list, local_time
 from evercrawl.model.history import Mute, PartVerdict
 from evercrawl.model.sanitize import safe_line

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, json_lines_option, with_cli
 from evercrawl.cli.terminal import emit_json, live_line
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import (
+from evercrawl.cli.context import (
+    CliContext,
     CommandGroup,
     allow_private_option,
     common_options,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import allow_private_option, json_option, network_flags, resolve_option, with_cli
+from evercrawl.cli.context import CliContext, allow_private_option, json_option, network_flags, resolve_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line

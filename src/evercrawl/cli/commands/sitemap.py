@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.commands.sitemap_audit import sitemap_check, sitemap_ping
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, with_cli
 from evercrawl.cli.terminal import emit_json, format_duration, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line

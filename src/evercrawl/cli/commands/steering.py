@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, parse_budget, with_cli
+from evercrawl.cli.context import (
+    CliContext,
+    CommandGroup,
+    common_options,
+    json_lines_option,
+    json_option,
+    parse_budget,
+    with_cli,
+)
 from evercrawl.cli.terminal import ExitCode, emit_json, emit_list, format_rate, format_share, plural
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import format_days

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import CommandGroup, common_options, json_option, with_cli
+from evercrawl.cli.context import CliContext, CommandGroup, common_options, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
 from evercrawl.model.sanitize import safe_line
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext
-from evercrawl.cli.options import with_cli
+from evercrawl.cli.context import CliContext, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line

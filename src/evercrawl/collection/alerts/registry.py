@@ -28,8 +28,8 @@ from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, retry_
 from evercrawl.core.alerts.delivery import MessageState as MessageState
 from evercrawl.core.alerts.headline import event_headline as event_headline
 from evercrawl.core.alerts.headline import headline
-from evercrawl.core.alerts.links import MessageLinks, is_signed_link
-from evercrawl.core.alerts.links import mute_patterns_of as mute_patterns_of
+from evercrawl.core.alerts.html_message import MessageLinks, is_signed_link
+from evercrawl.core.alerts.html_message import mute_patterns_of as mute_patterns_of
 from evercrawl.core.alerts.matching import match_event
 from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, MessageContent, format_secret
 from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from evercrawl.adapters.guarded_apprise import send_by_apprise
-from evercrawl.adapters.http.dialer import GuardedDialer
-from evercrawl.adapters.http.poster import JsonPoster
+from evercrawl.adapters.http.dialer import GuardedDialer, JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
 from evercrawl.collection.alerts.mail import build_mail, mail_password, mail_problem, mail_sender, send_mail
@@ -34,7 +33,7 @@ from evercrawl.core.alerts.delivery import (
     finish_attempt,
     next_delivery_step,
 )
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, atom_feed, webhook_headers
 from evercrawl.core.faults import retry_after
 from evercrawl.engine.ports import Clock

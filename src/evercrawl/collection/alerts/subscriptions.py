@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.adapters.http.poster import JsonPoster
+from evercrawl.adapters.http.dialer import JsonPoster
 from evercrawl.adapters.system import SystemClock
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.urls import request_announced

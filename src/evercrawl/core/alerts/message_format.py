@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from evercrawl.core.alerts.headline import cut_at_word, event_headline, headline, page_name, significance, single_line
-from evercrawl.core.alerts.html_message import html_difference, html_message
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks, html_difference, html_message
 from evercrawl.model.alerts import CHANGES, Alert, Event, EventKind, Frequency, PendingEvent
 from evercrawl.model.change import Edit
 from evercrawl.model.time import from_us

@@ -17,11 +17,12 @@ from evercrawl.core.fields.outline import (
     Element,
     PageOutline,
     group_selectors,
+    label_of,
     name_words,
+    page_tables,
     robust_selectors,
     value_attribute,
 )
-from evercrawl.core.fields.page_tables import label_of, page_tables
 from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
 from evercrawl.core.fields.values import around_value, read_text
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType

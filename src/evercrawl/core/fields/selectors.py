@@ -21,8 +21,7 @@ from typing import Any
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from evercrawl.core.fields.outline import PageOutline
-from evercrawl.core.fields.page_tables import label_of, select_cells
+from evercrawl.core.fields.outline import PageOutline, label_of, select_cells
 from evercrawl.core.fields.structured import select_data
 from evercrawl.errors import ConfigError
 

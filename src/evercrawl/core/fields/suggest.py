@@ -8,8 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evercrawl.core.fields.outline import Element, PageOutline, group_selectors, name_words, own_selectors
-from evercrawl.core.fields.page_tables import label_of, page_tables
+from evercrawl.core.fields.outline import (
+    Element,
+    PageOutline,
+    group_selectors,
+    label_of,
+    name_words,
+    own_selectors,
+    page_tables,
+)
 from evercrawl.core.fields.repair import json_leaves
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import structured_items, structured_values

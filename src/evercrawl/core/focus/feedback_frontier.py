@@ -27,7 +27,7 @@ from evercrawl.core.focus.feedback_model import (
     url_form,
     waiting_links,
 )
-from evercrawl.core.focus.link_values import MAX_LINKS_IN, LinkValues
+from evercrawl.core.focus.link_scorer import MAX_LINKS_IN, LinkValues
 from evercrawl.core.focus.sparse_rows import Floats, SparseVector, Vocabulary
 from evercrawl.model.document import Document
 

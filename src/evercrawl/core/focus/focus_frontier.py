@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from evercrawl.core.focus.classifier import probability
 from evercrawl.core.focus.focus import TopicFolders
-from evercrawl.core.focus.link_scorer import LinkScorer, Prospect
-from evercrawl.core.focus.link_values import MAX_LINKS_IN, LinkValues
+from evercrawl.core.focus.link_scorer import MAX_LINKS_IN, LinkScorer, LinkValues, Prospect
 from evercrawl.core.focus.page_features import url_features
 from evercrawl.model.document import Document
 

@@ -6,7 +6,7 @@ from datetime import date
 from itertools import islice
 from typing import Any
 
-from evercrawl.collection.field_repairs import pick_part
+from evercrawl.collection.field_values import pick_part
 from evercrawl.collection.stored_pages import canonical_page_url
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldReading, FieldRule, FieldType

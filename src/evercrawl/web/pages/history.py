@@ -19,7 +19,7 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.charts import timeline
 from evercrawl.web.format import link_to
-from evercrawl.web.pages.schedules import PAGE_END, schedule_part
+from evercrawl.web.pages.site_pages import PAGE_END, schedule_part
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 VISITS_SHOWN = 50

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.runs import LiveRun, live_run, past_run, past_runs, run_pause
+from evercrawl.collection.runs import LiveRun, live_run, next_visit, past_run, past_runs, run_pause
 from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
-from evercrawl.collection.status import next_visit
 from evercrawl.model.listing import SiteRow
 from evercrawl.model.reason import Reason
 from evercrawl.model.table import TableColumn

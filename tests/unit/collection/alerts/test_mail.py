@@ -21,7 +21,7 @@ from evercrawl.collection.alerts.mail import build_mail, mail_problem, send_mail
 from evercrawl.collection.alerts.message_templates import mail_parts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent
 from evercrawl.core.change.text_diff import make_edit
 from evercrawl.errors import ConfigError

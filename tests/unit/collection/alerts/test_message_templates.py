@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts, template_problem
-from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, MessageTemplates, PendingEvent

@@ -19,7 +19,7 @@ from evercrawl.core.alerts.definition import (
     event_from_json,
     event_to_json,
 )
-from evercrawl.core.alerts.links import MessageLinks, is_signed_link
+from evercrawl.core.alerts.html_message import MessageLinks, is_signed_link
 from evercrawl.core.alerts.message_format import (
     MessageContent,
     atom_feed,

@@ -22,7 +22,6 @@ from evercrawl.core.credit.ledger import (
     new_page,
     pay_dividend,
     receive,
-    settle,
     spend,
     with_generation,
     with_share,
@@ -107,8 +106,7 @@ def test_more_links_than_units() -> None:
 def test_spending_includes_unsettled_dividends() -> None:
     page, ledger = page_with(10)
     ledger = pay_dividend(ledger._replace(lambda_page=5 * MICROS, minted=15 * MICROS))
-    assert settle(page, ledger.dividend).held == 15 * MICROS
-    assert credit_of(settle(page, ledger.dividend), ledger.dividend) == 15 * MICROS
+    assert credit_of(page, ledger.dividend) == 15 * MICROS
     ledger, _, share = spend(page, ledger, links=1)
     assert share == 13_500_000
 

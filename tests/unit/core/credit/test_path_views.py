@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit.path_views import MAX_VALUES, PathViews, places_in
+from evercrawl.core.credit.url_yield import MAX_VALUES, PathViews, places_in
 
 SITE = "https://a.test"
 HASH = "9fceb02d0ae598e95dc970b74767f19372d61af8"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from evercrawl.core.fields.outline import PageOutline
-from evercrawl.core.fields.page_tables import page_tables
+from evercrawl.core.fields.outline import PageOutline, page_tables
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import DataItem, structured_items, structured_values
 from evercrawl.core.fields.suggest import suggest_fields

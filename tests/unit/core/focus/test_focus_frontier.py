@@ -9,8 +9,7 @@ import pytest
 
 from evercrawl.core.focus.focus import Focus, learn_focus, parse_page
 from evercrawl.core.focus.focus_frontier import FocusFrontier, distill_hubs
-from evercrawl.core.focus.link_scorer import LinkScorer, LinkScorerPolicy
-from evercrawl.core.focus.link_values import MAX_URL_VALUE
+from evercrawl.core.focus.link_scorer import MAX_URL_VALUE, LinkScorer, LinkScorerPolicy
 from tests.unit.core.focus.pages import examples, web
 
 FOCUS = learn_focus(examples("http://one.test"), random=Random(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.sitemap.feed_text import feed_document, feed_text
+from evercrawl.core.sitemap.sitemap_reader import feed_document, feed_text
 
 RSS = """<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Courier</title><lastBuildDate>{date}</lastBuildDate>
