@@ -222,6 +222,12 @@ VIEWS = {
     " shadow.innerHTML = '<button>first</button><button>second</button>'; shadow.append(inner);"
     " const deep = inner.attachShadow({mode: 'open'}); deep.innerHTML = '<p>tab 1</p>';"
     " shadow.querySelectorAll('button').forEach((one, at) => one.onclick = () => deep.innerHTML = `<p>tab ${at + 1}</p>`)",
+    "hash views with more": "const more = '<ul><li>1</li><li>2</li><li>3</li></ul><button id=b>older</button>';"
+    " const show = () => { root.innerHTML = {'': '<a href=#/list>list</a>', '#/list': more + '<i onclick=go()>go</i>',"
+    " '#/team': 'the team'}[location.hash]; root.querySelector('#b')?.addEventListener('click', () => {"
+    " root.querySelector('ul').insertAdjacentHTML('beforeend', '<li>entry 4</li>'); b.remove() }) };"
+    " window.go = () => location.hash = '#/team'; onhashchange = show; show()",
+    "closed": "root.attachShadow({mode: 'closed'}).innerHTML = '<p>in a closed root</p>'",
     "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
     " root.querySelector('button').onclick = () => location.reload()",
     "consent": "root.innerHTML = '<div role=dialog><button>OK</button></div><p></p>';"
@@ -247,6 +253,10 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     assert b"revealed" in buttons.dom
     assert b"behind" in run(visit("consent")).dom
     assert b">later</section>" in run(visit("drawn late")).dom
+    more = run(visit("hash views with more")).dom
+    assert b"entry 4" in more
+    assert b'<section data-view="#/team">the team</section>' in more
+    assert b"in a closed root" in run(visit("closed")).dom
     tabs = run(visit("shadow tabs")).dom
     assert b"<p>tab 1</p>" in tabs
     assert b"<p>tab 2</p>" in tabs
@@ -254,6 +264,44 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     signed_in = run(visit("buttons", signed_in=(SITE,)))
     assert signed_in.links == ()
     assert b"</button>revealed" not in signed_in.dom
+
+
+def test_buttons_that_lead_to_other_places_on_other_pages_are_pressed_again() -> None:
+    app = """const number = Number(location.pathname.slice(5));
+    document.getElementById('root').innerHTML = '<button>Next</button><b onclick=go(0)>Home</b>';
+    window.go = to => history.pushState({}, '', '/list' + to);
+    document.querySelector('button').onclick = () => go(number + 1);"""
+
+    async def visit() -> list[tuple[str, ...]]:
+        async with renderer() as one:
+            pages = [page(SHELL, url=f"{SITE}/list{number}") for number in (1, 2, 3)]
+            results = [await one.render(one_page, Files({"/app.js": app})) for one_page in pages]
+        return [result.links for result in results if isinstance(result, Rendered)]
+
+    first, second, third = run(visit())
+    assert {f"{SITE}/list0", f"{SITE}/list2"} <= set(first)
+    assert f"{SITE}/list3" in second
+    assert f"{SITE}/list4" in third
+    assert f"{SITE}/list0" not in third  # Two pages showed where it leads.
+
+
+def test_a_page_that_loads_itself_again_gets_the_cookies_of_its_scripts() -> None:
+    async def respond(request: Request) -> FetchResult:
+        return replace(page("<p>behind the check</p>"), url=request.url)
+
+    html = "<p>One moment</p><script>setTimeout(() => { document.cookie = 'seen=1'; location.reload() }, 900)</script>"
+
+    async def visit() -> tuple[Rendered, Files]:
+        files = Files({"/page": respond})
+        async with renderer() as one:
+            result = await one.render(page(html), files)
+        assert isinstance(result, Rendered), result
+        return result, files
+
+    result, files = run(visit())
+    assert b"behind the check" in result.dom
+    (request,) = files.asked
+    assert request.headers == (("Cookie", "seen=1"),)
 
 
 def test_requests_are_bounded() -> None:

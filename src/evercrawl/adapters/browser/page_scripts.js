@@ -197,8 +197,9 @@ globalThis.findPressable = () => {
     return [...pressable].map(([key, {group}]) => [key, group]);
 };
 
-// Begins to watch for a change of the view; `endView` returns the part that changed, and how much came and went.
+// Begins to watch for a change of the view; `changedView` returns the part that changed, and how much came and went.
 globalThis.watchView = () => {
+    globalThis.viewObserver?.disconnect();
     const roots = root => [root, ...[...elementsIn(root)].map(one => one.shadowRoot).filter(Boolean)];
     const strings = top => {
         const found = new Set();
@@ -212,12 +213,11 @@ globalThis.watchView = () => {
         return found;
     };
     const before = strings(document.body), targets = new Set();
-    const observer = new MutationObserver(records => records.forEach(record => targets.add(record.target)));
+    const observer = globalThis.viewObserver = new MutationObserver(records => records.forEach(record => targets.add(record.target)));
     for (const root of roots(document.body))
         observer.observe(root, {childList: true, characterData: true, subtree: true});
-    globalThis.endView = () => {
+    globalThis.changedView = () => {
         observer.takeRecords().forEach(record => targets.add(record.target));
-        observer.disconnect();
         let changed = null;
         for (const target of targets) {
             if (!target.isConnected) continue;

@@ -7,6 +7,7 @@ import base64
 import json
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import cache
 from html import escape
@@ -33,6 +34,10 @@ from evercrawl.model.fetch import (
 from evercrawl.model.settings import RenderSettings
 
 WORLD = "evercrawl"  # Of our scripts, out of reach of those of the page.
+_OPEN_ROOTS = """{
+    const attach = Element.prototype.attachShadow;
+    Element.prototype.attachShadow = function (init) { return attach.call(this, {...init, mode: 'open'}); };
+}"""  # The only script of ours beside those of the page: what is in closed shadow roots is content, too.
 ANSWER_TIMEOUT_S = 5.0  # How long the browser may take for a command once scripts were stopped.
 OPEN_TIMEOUT_S = 30.0  # How long it may take to open an empty page; a busy machine needs seconds.
 TICK_S = 0.05
@@ -43,6 +48,7 @@ MAX_VAIN_PRESSES = 2  # Of similar buttons, before the others are left alone.
 MAX_VIEW_LOSS = 0.5  # Share of the texts of a page that a press may replace before pressing ends.
 MAX_SETTLES = 6  # How often to check again whether a loaded page still changes.
 MAX_RELOADS = 2  # How often a page may load itself again; it gets the same answer.
+MAX_COOKIE_CHARS = 4096  # Of all cookies that scripts of a page set; longer ones are not sent.
 MAX_LINKS = 1000
 WINDOW_HEIGHT = 1024
 MAX_WINDOW_HEIGHT = 8000  # Higher pages are scrolled.
@@ -89,13 +95,17 @@ class PageSession:
         *,
         screenshot: bool,
         signed_in: frozenset[str] = frozenset(),
-        known_buttons: set[str] | None = None,
+        known_buttons: dict[str, str] | None = None,
     ) -> None:
-        """`known_buttons` of the site lead nowhere, or where is known; more are added."""
+        """`known_buttons` of the site lead nowhere, or where is known; more are added, with the page that has them."""
         self._devtools, self._page, self._fetch, self._settings = devtools, page, fetch, settings
         self._wants_screenshot = screenshot
         self._signed_in = signed_in
-        self._known_buttons = known_buttons if known_buttons is not None else set()
+        self._known_buttons = known_buttons if known_buttons is not None else {}
+        self._views: dict[str, str] = {}
+        self._routes: dict[str, None] = {}
+        self._shown_routes: set[str] = set()
+        self._presses = 0
         self._posted: set[str] = set()
         self._is_pressed = False
         self.requests: list[RenderedRequest] = []
@@ -120,7 +130,8 @@ class PageSession:
             dom = await self._snapshot()
             behaviours: tuple[str, ...] = ()
             if ended is not RenderEnd.TIMEOUT:
-                dom, behaviours = await self._see_more(dom)
+                self._busy_s -= self._settings.max_scroll_time.total_seconds()
+                dom, behaviours = await self._see_more(dom, self._snapshot)
             screenshot = await self._capture() if self._wants_screenshot else None
             if ended is not RenderEnd.TIMEOUT and site_of(self._page.url) not in self._signed_in:
                 dom = await self._explore(dom)
@@ -152,6 +163,7 @@ class PageSession:
             self._send("Inspector.enable"),
             self._resize(WINDOW_HEIGHT),
             self._send("Page.addScriptToEvaluateOnNewDocument", source=_scripts(), worldName=WORLD),
+            self._send("Page.addScriptToEvaluateOnNewDocument", source=_OPEN_ROOTS),
             self._send("Emulation.setVirtualTimePolicy", policy="pause"),
         )
 
@@ -278,24 +290,23 @@ class PageSession:
             raise PageFault(RenderFault.TOO_LARGE, f"the rendered document has more than {most:,} bytes")
         return dom
 
-    async def _see_more(self, dom: bytes) -> tuple[bytes, tuple[str, ...]]:
-        """Scroll and press `Load more` while the document grows; return it with what was done."""
-        self._busy_s -= self._settings.max_scroll_time.total_seconds()
+    async def _see_more(self, seen: Any, take: Callable[[], Awaitable[Any]]) -> tuple[Any, tuple[str, ...]]:
+        """Scroll and press `Load more` while the document grows; return what `take` sees then, and what was done."""
         size = await self._evaluate("collect()")
         scrolls = await self._scroll(size)
         if scrolls:
-            dom = await self._snapshot()
+            seen = await take()
         presses = 0
         if site_of(self._page.url) in self._signed_in:  # A press may change something there.
-            return dom, (f"scroll {scrolls}",) if scrolls else ()
+            return seen, (f"scroll {scrolls}",) if scrolls else ()
         while presses < self._settings.max_clicks and await self._evaluate("findMore()"):
             self._is_pressed = True
             await self._evaluate("pressMore()")
             if not await self._advance(MORE_MS) or not await self._evaluate("hasGrown()"):
                 break
-            dom, presses = await self._snapshot(), presses + 1
+            seen, presses = await take(), presses + 1
         done = (("scroll", scrolls), ("load_more", presses))
-        return dom, tuple(f"{name} {count}" for name, count in done if count)
+        return seen, tuple(f"{name} {count}" for name, count in done if count)
 
     async def _scroll(self, size: int) -> int:
         """Show all of the page, then its end again and again; return how often it grew."""
@@ -350,8 +361,10 @@ class PageSession:
 
     async def _explore(self, dom: bytes) -> bytes:
         """Return the document with the views that its own links and buttons show; those with a URL become links."""
-        views = {**await self._hash_views(), **await self._pressed_views()}
-        for name, html in views.items():
+        await self._show_routes()
+        await self._press_buttons()
+        await self._show_routes()  # Those that only buttons lead to.
+        for name, html in self._views.items():
             section = f'<section data-view="{escape(name)}">{html}</section>'.encode("utf-8", "replace")
             if len(dom) + len(section) > self._settings.max_dom_bytes:
                 break
@@ -359,62 +372,83 @@ class PageSession:
             dom = head + section + end + tail
         return dom
 
-    async def _hash_views(self) -> dict[str, str]:
-        """Return the views behind links such as `#/about`, which all belong to this page."""
-        views: dict[str, str] = {}
-        found = dict.fromkeys(await self._evaluate("hashRoutes()"))
-        shown = {"#/", "#!/", f"#{self._shown_url.partition('#')[2]}"}
-        while len(views) < self._settings.max_views and not self._is_over():
-            route = next((one for one in found if one not in shown), None)
+    async def _show_routes(self) -> None:
+        """Keep the views behind links such as `#/about`, which all belong to this page, and what their buttons show."""
+        await self._find_routes()
+        first = len(self._shown_routes)
+        while len(self._shown_routes) < self._settings.max_views and not self._is_over():
+            route = next((one for one in self._routes if one not in self._shown_routes), None)
             if route is None:
                 break
-            shown.add(route)
+            self._shown_routes.add(route)
             # Routers hear of it later, and some show the new view only when the page is drawn next.
-            view = await self._view_after(f"location.hash = {json.dumps(route)}", rounds=2)
+            view = await self._view_after(f"location.hash = {json.dumps(route)}", rounds=2, is_complete=True)
             if view is not None and view["more"]:
-                views[route] = view["html"]
-            found.update(dict.fromkeys(await self._evaluate("hashRoutes()")))
-        if views:
+                self._views[route] = view["html"]
+                await self._press_buttons()
+            await self._find_routes()
+        if len(self._shown_routes) > first:
             await self._view_after("location.hash = ''")
-        return views
 
-    async def _pressed_views(self) -> dict[str, str]:
-        """Press what is no link: a new URL is noted as a link, and other content that appears is returned."""
-        views: dict[str, str] = {}
+    async def _find_routes(self) -> None:
+        """Note the links to other views of the same document, and those that a button showed."""
+        shown = (url.partition("#") for url in (*self._links, self._shown_url))
+        own = [f"#{route}" for url, _, route in shown if url == self._page.url and route.startswith(("/", "!/"))]
+        if not self._routes:
+            self._routes |= dict.fromkeys(("#/", "#!/", *own))
+            self._shown_routes.update(self._routes)
+        if len(self._routes) < MAX_LINKS:
+            self._routes |= dict.fromkeys((*await self._evaluate("hashRoutes()"), *own))
+
+    async def _press_buttons(self) -> None:
+        """Press what is no link: a new URL is noted as a link, and other content that appears is kept."""
         vain: Counter[str] = Counter()
         done: set[str] = set()
-        while len(done) < self._settings.max_clicks and not self._is_over():
+        while self._presses < self._settings.max_clicks and not self._is_over():
             found = await self._evaluate("findPressable()")
-            old = done | self._known_buttons
+            old = done | self._known_buttons.keys()
             fresh = ((key, group) for key, group in found if key not in old and vain[group] < MAX_VAIN_PRESSES)
             key, group = next(fresh, ("", ""))
             if not key:
                 break
             done.add(key)
+            self._presses += 1
             self._is_pressed = True
             links, before = len(self._links), self._shown_url
             view = await self._view_after(f"pressable.get({json.dumps(key)}).element.click()")
             if self._shown_url != before or len(self._links) > links:
-                self._known_buttons.add(key)
+                self._note_target(key, self._shown_url if self._shown_url != before else next(reversed(self._links)))
                 if self._shown_url != before:
                     await self._view_after("history.back()")
                 if self._shown_url != before:
                     break
-            elif view is None or not view["more"]:
-                self._known_buttons.add(key)
+            elif view is None or not view["more"] or view["html"] in self._views.values():
+                self._known_buttons[key] = ""
                 vain[group] += 1
             else:
-                views[f"press {len(views) + 1}"] = view["html"]
+                self._views[f"press {len(self._views) + 1}"] = view["html"]
                 if view["less"] > MAX_VIEW_LOSS:  # Another page without a URL: what is left to press is gone.
                     break
-        return views
 
-    async def _view_after(self, script: str, *, rounds: int = 1) -> Params | None:
-        """Run a script that may change the view; return the part that changed. `rounds`: how often to draw it."""
+    def _note_target(self, key: str, target: str) -> None:
+        """Note where a button leads. If two pages have it, and it leads to the same place, it is known."""
+        place = f"{key}|{target}"
+        if self._known_buttons.setdefault(place, self._page.url) != self._page.url:
+            self._known_buttons[key] = ""
+
+    async def _view_after(self, script: str, *, rounds: int = 1, is_complete: bool = False) -> Params | None:
+        """Run a script that may change the view; return the part that changed. `rounds`: how often to draw it;
+        `is_complete`: with what scrolling and `Load more` show."""
         await self._evaluate("watchView()")
         await self._evaluate(script)
         await self._wait_drawn(VIEW_MS, least=rounds)
-        view: Params | None = await self._evaluate("globalThis.endView?.()")
+        view = await self._changed_view()
+        if view is not None and is_complete:
+            view, _ = await self._see_more(view, self._changed_view)
+        return view
+
+    async def _changed_view(self) -> Params | None:
+        view: Params | None = await self._evaluate("globalThis.changedView?.()")
         return view
 
     async def _capture(self) -> bytes | None:
@@ -482,6 +516,8 @@ class PageSession:
         is_main = kind == "document" and paused.get("frameId") == self._target
         if is_main and url.partition("#")[0] == self._page.url and self._documents <= MAX_RELOADS:
             self._documents += 1
+            if self._documents > 1:
+                await self._load_with_cookies()
             self._fulfil(number, self._page.status, self._page.headers, self._page.body, origin=None)
             return
         if kind == "icon" or _is_prefetch(request["headers"]):
@@ -513,6 +549,19 @@ class PageSession:
             )
         )
         self._pass_on(paused, result, origin)
+
+    async def _load_with_cookies(self) -> None:
+        """Request a page that loads itself again with the cookies that its scripts set: some servers ask for them."""
+        cookies = (await self._send("Network.getCookies", urls=[self._page.url]))["cookies"]
+        field = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in cookies)
+        if not field or len(field) > MAX_COOKIE_CHARS or site_of(self._page.url) in self._signed_in:
+            return
+        limit = self._settings.max_body_bytes
+        match await self._fetch(Request(self._page.url, body_limit=limit, headers=(("Cookie", field),))):
+            case Fetched(truncated=None) as answer:
+                self._page = answer
+            case Moved(target=target):
+                self._add_link(target)
 
     def _refusal(self, url: str, method: str, kind: str, *, is_main: bool) -> str:
         """Return why a request is not sent; empty: it is."""

@@ -47,7 +47,7 @@ class ChromiumRenderer:
         self._settings = settings
         self._languages = languages
         self._signed_in = frozenset(signed_in)
-        self._buttons: dict[str, set[str]] = {}
+        self._buttons: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(settings.browsers)
         self._idle: list[_Browser] = []
         self._unavailable: BrowserUnavailable | None = None  # The first start failed, so that others would as well.
@@ -94,11 +94,11 @@ class ChromiumRenderer:
             else:
                 await browser.process.end()
 
-    def _buttons_of(self, site: str) -> set[str]:
+    def _buttons_of(self, site: str) -> dict[str, str]:
         """Return the buttons of a site that need not be pressed again."""
         if sum(map(len, self._buttons.values())) > MAX_BUTTONS:
             self._buttons.clear()
-        return self._buttons.setdefault(site, set())
+        return self._buttons.setdefault(site, {})
 
     def _fault_of(self, browser: _Browser, error: Exception) -> tuple[RenderFault, str]:
         if browser.is_too_large:

@@ -197,6 +197,7 @@ _CUT_AFTER_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s
 MAX_CUT_TAG_BYTES = 4096
 # XML closes any element this way; in HTML the rest of the page would be inside it.
 _SELF_CLOSED = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
+_TEMPLATE = re.compile(rb"<(/?)template\b([^<>]*)>", re.IGNORECASE)
 
 
 def parse_document(
@@ -251,10 +252,25 @@ def parse_page(
 def _repair_markup(body: bytes, kind: str) -> bytes:
     if kind == "application/xhtml+xml":
         body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
+    if b"shadowrootmode" in body:
+        body = _open_shadow_roots(body)
     if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # The page is cut inside a tag, after a complete value: keep the tag.
         body += b">"
     return body
+
+
+def _open_shadow_roots(body: bytes) -> bytes:
+    """Return a page with elements instead of declarative shadow roots: browsers show them, unlike other templates."""
+    opened: list[bool] = []
+
+    def replaced(tag: re.Match[bytes]) -> bytes:
+        if not tag[1]:
+            opened.append(b"shadowrootmode" in tag[2])
+            return b"<div>" if opened[-1] else tag[0]
+        return b"</div>" if opened and opened.pop() else tag[0]
+
+    return _TEMPLATE.sub(replaced, body)
 
 
 def _parse_with_charset(

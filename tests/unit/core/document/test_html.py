@@ -221,3 +221,14 @@ def test_a_snapshot_is_taken_on_request() -> None:
 def test_references_resolve_against_the_folder_of_the_page(page: str, expected: str) -> None:
     document = parse_document(page, HTML, b"<a href=x>y</a>", agent="", limits=ParseSettings())
     assert urls(document) == [expected]
+
+
+def test_declarative_shadow_roots_are_part_of_the_page_and_other_templates_are_not() -> None:
+    body = (
+        b'<x-card><template shadowrootmode="open"><p>Shown.</p><template><p>Unused.</p></template>'
+        b'<a href="/inside">inside</a></template></x-card><template><a href="/unused">unused</a></template>'
+    )
+    document = parse(body)
+    assert urls(document) == ["http://site.test/inside"]
+    assert "Shown." in document.text
+    assert "nused" not in document.text
