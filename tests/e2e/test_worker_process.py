@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from evercrawl.cluster.totals import create_shared_memory
-from evercrawl.cluster.worker_process import (
+from evercrawl.cluster.worker_messages import (
     RunOver,
     StopWorker,
     WorkerDone,

@@ -24,7 +24,7 @@ from evercrawl.cluster.totals import (
     report_progress,
     run_summary,
 )
-from evercrawl.cluster.worker_process import (
+from evercrawl.cluster.worker_messages import (
     ConfirmLinks,
     DeliverLinks,
     OfferUrl,
