@@ -26,6 +26,7 @@ from evercrawl.testing.sim_world import make_world
 from evercrawl.testing.virtual_time import SimClock
 from tests.e2e.certificates import Authority
 from tests.shared import conformance_rows
+from tests.simulation.test_duplicates import Pages, page, text_of, world_of
 from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import NO_ROBOTS, Respond, Site, SiteRequest, Web, bytes_for, html, web
@@ -265,13 +266,23 @@ def test_a_robots_copy_is_used_for_one_day() -> None:
     web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=NO_FAULTS)
     world = make_world(web_of_one, settings=Settings())
     world.settings = replace(world.settings, scope=replace(world.settings.scope, max_pages_per_site=10))
-    assert world.crawl() is Ended.DONE
-    first = [asked for asked in web_of_one.log.requests if asked.path == ROBOTS_PATH]
-    for wait, refetched in ((lifetime - timedelta(hours=1), False), (lifetime + timedelta(minutes=1), True)):
-        asked_before = len(web_of_one.log.requests)
-        world.clock = SimClock(start=first[0].answered + wait)
-        assert world.crawl(refresh=True) is Ended.DONE
-        later = [asked.path for asked in web_of_one.log.requests[asked_before:]]
-        assert len(later) > 1
-        assert (later[0] == ROBOTS_PATH) is refetched
-        assert later.count(ROBOTS_PATH) == refetched
+    world.watch(lifetime * 6)
+    read = [asked.answered for asked in web_of_one.log.requests if asked.path == ROBOTS_PATH]
+    assert len(web_of_one.log.requests) > 2 * len(read) >= 4
+    assert all(later - earlier >= lifetime for earlier, later in itertools.pairwise(read))
+
+
+def test_each_crawl_that_somebody_starts_reads_robots_once_and_applies_what_changed() -> None:
+    links = ("/open", "/closed/1", "/closed/2", "/later/1", "/later/2")
+    bodies = {"/": page("Home", "welcome", *links), **{path: page(path, text_of(path)) for path in links}}
+    pages = Pages(bodies | {ROBOTS_PATH: "User-agent: *\nDisallow: /closed/"})
+    world = world_of(pages)
+    world.crawl()
+    assert set(pages.count()) == {ROBOTS_PATH, "/", "/open", "/later/1", "/later/2"}
+    pages.bodies[ROBOTS_PATH] = "User-agent: *\nDisallow: /later/"
+    world.crawl(refresh=True)
+    asked = pages.count()
+    assert asked == dict.fromkeys((ROBOTS_PATH, "/", "/open", "/closed/1", "/closed/2"), 1)
+    pages.bodies[ROBOTS_PATH] = "User-agent: *\nDisallow:"
+    world.crawl(refresh=True)
+    assert pages.count() == dict.fromkeys((ROBOTS_PATH, "/", *links), 1)

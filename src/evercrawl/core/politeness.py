@@ -464,15 +464,20 @@ class HostQueue:
             self.site = site._replace(open_us=moment_us, closed_reason=reason)
 
 
-def reopened(site: Site, *, now_us: int) -> Site:
-    """Return a site that is open although it did not answer before; its robots.txt is read again if it was missing.
+def reopened(site: Site, *, now_us: int, began_us: int) -> Site:
+    """Return a site as a run that began then opens it: it reads robots.txt again, and one that did not answer is open.
     One more failure closes it again, for longer. A pause that the site asked for stays."""
-    if site.open_us <= now_us:
-        return site
     is_unread = (site.closed_reason or "").startswith(Reason.ROBOTS_UNREACHABLE)
-    if not (is_unread or is_closed_by_failures(site)):
-        return site
+    if site.open_us <= now_us or not (is_unread or is_closed_by_failures(site)):
+        return _with_old_robots(site, began_us)
     robots = site.robots
     if robots is not None and robots.unreachable_since_us is not None:
         robots = robots._replace(expires_us=min(robots.expires_us, now_us))
     return site._replace(open_us=now_us, robots=robots)
+
+
+def _with_old_robots(site: Site, began_us: int) -> Site:
+    robots = site.robots
+    if robots is None or robots.fetched_us >= began_us or robots.unreachable_since_us is not None:
+        return site
+    return site._replace(robots=robots._replace(expires_us=min(robots.expires_us, began_us)))

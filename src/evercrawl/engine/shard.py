@@ -249,7 +249,7 @@ class Shard:
             side_requests=self._shared.side_requests,
             stats=self.stats,
             remember=self.links.remember,
-            on_robots=self.sitemaps.apply_robots,
+            on_robots=self._apply_robots,
         )
         self._rendering = PageRendering(
             self._shared.renderer, knowledge.rendering, clock=self.clock, policy=self.policy
@@ -694,10 +694,22 @@ class Shard:
         await self.due.apply_schedules(self.policy)
         self.wake.set()
 
+    async def _apply_robots(self, site: Site, rules: RobotsRules) -> None:
+        """Read the sitemaps that robots.txt names; if its rules have changed, queue again what they refused before."""
+        before = site.robots
+        if before is not None and (before.policy, before.body) != (rules.record.policy, rules.record.body):
+            self._followups.start(self._requeue_reopened(site))
+        await self.sitemaps.apply_robots(site, rules)
+
     async def _requeue_reopened(self, site: Site) -> None:
         await self.commit()
-        await requeue_reopened(site, self.traps, self.store, enqueue=self._enqueue, offer=self.offer)
+        await requeue_reopened(site, self.traps, self.store, enqueue=self._enqueue, offer=self._offer_again)
         self.wake.set()
+
+    async def _offer_again(self, candidates: list[Candidate]) -> None:
+        """Enter links that this run has refused before."""
+        self._shared.seen.cache.forget(candidate.key for candidate in candidates)
+        await self.offer(candidates)
 
     # Commits
 
@@ -846,10 +858,11 @@ class Shard:
         return self._now_us() < self._crashed_at_us + span_us(longest)
 
     def _as_opened(self, site: Site) -> Site:
-        """Return a site as this run treats it: one that did not answer in earlier runs gets another chance.
+        """Return a site as this run treats it: one that did not answer in earlier runs gets another chance, and a run
+        that somebody started reads robots.txt again first.
         After a crash every site waits its whole delay, because the last requests before it are unknown."""
         if not self.policy.forever and site.id not in self.frontier.closed_ids:
-            site = reopened(site, now_us=self._now_us())
+            site = reopened(site, now_us=self._now_us(), began_us=self._shared.began_us)
         if self._crashed_at_us is None:
             return site
         delay_us = max(span_us(self._shared.restart_delay), site.delay_ms * 1000)

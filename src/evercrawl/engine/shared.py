@@ -19,6 +19,7 @@ from evercrawl.engine.ports import Archive, Clock, NearTexts, Renderer, ShardSto
 from evercrawl.engine.robots import RobotsCache, SideRequests
 from evercrawl.engine.runtime import RunStats
 from evercrawl.model.page import DuplicateCandidate, LinkBatch
+from evercrawl.model.time import to_us
 
 CONTENT_FILTER_BYTES = 16 * 1024 * 1024
 """For all shards of a process: enough for nine million contents; beyond that the store is read more often."""
@@ -66,6 +67,7 @@ class SharedState:
         """`shards`: of the whole collection. `send` hands a side request to the shard that owns its site."""
         settings = policy.settings
         self.shards = shards
+        self.began_us = to_us(clock.now())
         self.pace = pace
         self.seed = seed
         self.restart_delay: timedelta = pace.floor

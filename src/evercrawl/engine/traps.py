@@ -55,6 +55,7 @@ MAX_HOST_LINKS = 200  # Links of one page whose hosts are counted.
 FIRST_HOST_SAMPLE = 8
 """The blocked host with this number is let through, then one whenever the number has doubled."""
 RULES_KEY = (0, "trap_rules")  # Where a shard stores the user rules that it has applied; no site has this number.
+REOPENED = (Reason.TRAP, Reason.FILE_TYPE, Reason.ROBOTS)  # Links refused for these may be found to be admitted.
 PORTION = 1000  # Pages or refusals that are read in one step.
 
 
@@ -422,7 +423,8 @@ async def requeue_reopened(
     enqueue: Callable[[Page], None],
     offer: Callable[[list[Candidate]], Awaitable[None]],
 ) -> None:
-    """Queue the blocked pages and links of a site again, after a block or a refusal by ending was found wrong."""
+    """Queue the blocked pages and links of a site again, after a block or a refusal by ending was found wrong,
+    or robots.txt has changed."""
     state = (await traps.states.of(site.id)).value
     after_id = 0
     while pages := await store.unfetched(after_id, PORTION):
@@ -438,7 +440,7 @@ async def requeue_reopened(
         found = [
             Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
             for refusal in refusals
-            if refusal.reason in (Reason.TRAP, Reason.FILE_TYPE) and refusal.url.startswith(site.name + "/")
+            if refusal.reason in REOPENED and refusal.url.startswith(site.name + "/")
         ]
         if found:
             await offer(found)

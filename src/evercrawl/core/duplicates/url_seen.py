@@ -77,10 +77,15 @@ class UrlCache:
         hand = self._hand
         if self._was_hit[hand]:
             hand = self._next_unmarked(hand)
-        del self._place[self._entries[hand]]
+        self._place.pop(self._entries[hand], None)
         self._entries[hand] = key
         self._place[key] = hand
         self._hand = hand + 1 if hand + 1 < self._most else 0
+
+    def forget(self, keys: Iterable[bytes | str]) -> None:
+        """Remove keys; their entries are replaced when the hand passes."""
+        for key in keys:
+            self._place.pop(key, None)
 
     def _next_unmarked(self, hand: int) -> int:
         """Return the first entry from the hand on that was not hit, and clear the marks on the way."""
