@@ -75,7 +75,7 @@ macro_rules! names {
 
 names!(
     class = "class", href = "href", id = "id", rel = "rel", role = "role", hidden = "hidden", style = "style",
-    itemprop = "itemprop", accesskey = "accesskey", nosnippet = "data-nosnippet", alt = "alt",
+    itemprop = "itemprop", accesskey = "accesskey", nosnippet = "data-nosnippet", slot = "data-slot", alt = "alt",
     xlink = "xlink:href", kind = "type",
 );
 

@@ -367,10 +367,10 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
     }
 
-    /// Whether the reference of a link, or the other one if it has none or an empty one, begins with `#`.
+    /// Whether a link, or the other one if it has no reference or an empty one, leads to a part of the page.
     fn leads_into_page(&self, link: Node, other: bool) -> bool {
         match link.value(self.config.names.href) {
-            Some(href) if !href.is_empty() => href.starts_with('#'),
+            Some(href) if !href.is_empty() => is_anchor(&href),
             _ => other,
         }
     }
@@ -522,7 +522,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         let href = link.value(names.href).unwrap_or_default();
         let is_bar = text.starts_with('[') && text.ends_with(']') && text.replace(' ', "").contains("][");
         if is_bar
-            || href.starts_with('#')
+            || is_anchor(&href)
             || self.config.is_action(self.py, &href, text)?
             || (stub == STUB && text::is_number(text))
         {
@@ -625,7 +625,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         let href = link.value(names.href).unwrap_or_default();
         let label = link.text();
         Ok(text::chars(&label) * 2 > chars
-            && (href.starts_with('#') || self.config.is_action(self.py, &href, &label)?))
+            && (is_anchor(&href) || self.config.is_action(self.py, &href, &label)?))
     }
 
     fn add_preformatted(&mut self, node: Node) {
@@ -844,7 +844,9 @@ impl<'a, 'py> Walk<'a, 'py> {
         if role == Some("main") || node.value(names.itemprop).as_deref() == Some("articleBody") {
             return Ok(CONTENT);
         }
-        self.config.classify_names(self.py, classes.as_deref(), node.value(names.id).as_deref())
+        let named = node.value(names.slot).filter(|slot| !slot.is_empty());
+        let named = named.map(|slot| format!("{slot} {}", classes.as_deref().unwrap_or_default()));
+        self.config.classify_names(self.py, named.as_deref().or(classes.as_deref()), node.value(names.id).as_deref())
     }
 
     fn is_note(&self, node: Node) -> PyResult<bool> {
@@ -857,6 +859,10 @@ impl<'a, 'py> Walk<'a, 'py> {
         let is_note = text::words(&classes).any(|name| self.config.note_names.contains(name));
         Ok(is_note)
     }
+}
+
+fn is_anchor(href: &str) -> bool {
+    href.starts_with('#') && !href.starts_with("#/") && !href.starts_with("#!")
 }
 
 fn is_inside(node: Node, tag: usize) -> bool {

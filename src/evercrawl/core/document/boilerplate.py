@@ -252,7 +252,12 @@ class BoilerplateFilter:
 def _leads_into_page(contents: LexborNode) -> bool:
     """Return whether the first link of a table of contents leads to a part of the same page."""
     link = contents.css_first("a[href]")
-    return link is not None and (link.attributes.get("href") or "").startswith("#")
+    return link is not None and is_anchor(link.attributes.get("href") or "")
+
+
+def is_anchor(href: str) -> bool:
+    """Return whether a link leads to a part of its page, and not to a page of an application as `#/list` does."""
+    return href[:1] == "#" and href[1:2] not in ("/", "!")
 
 
 def classify_attributes(attributes: Mapping[str, str | None]) -> int:
@@ -270,6 +275,8 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
         return CONTENTS
     if role == "main" or attributes.get("itemprop") == "articleBody":
         return CONTENT
+    if slot := attributes.get("data-slot"):  # The name of a component where classes only say how it looks.
+        classes = f"{slot} {classes or ''}"
     return classify_names(classes, attributes.get("id"))
 
 

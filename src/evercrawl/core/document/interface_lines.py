@@ -90,13 +90,14 @@ _FOLDER_ABOVE = re.compile(
 _STEPS = re.compile(rf"\[{_WORD} {_WORD}\](?: ?\[{_WORD}(?: {_WORD})?\]){{2,12}}")  # "[Date Prev][Date Next]…"
 _EMPTY_FIELDS = re.compile(rf"(?:{_WORD}(?: {_WORD}){{0,2}} ?[:：] ?){{2,6}}")
 _COUNTS = (_RESULT_COUNT, _IN_CART)
-_PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE, _NO_PAGE_YET, _FOLDER_ABOVE)
+_NO_MATCHES = re.compile(r"(?:no )?results matching\b[\s\"'“”.:]{0,4}\Z", re.IGNORECASE)
+_PHRASES = (_NO_MATCHES, _OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE, _NO_PAGE_YET, _FOLDER_ABOVE)
 # First letters of each of these phrases, in groups that "|" divides.
 _STARTS = (
     "also|auch|disp|down|expo|othe|tamb|égal|coll|expa|hide|show|togg|aind|anco|any|aucu|aún|be t|bish|bisl|bli|brak"
     "|bądź|der|det|ei v|enco|endn|ennå|er z|es g|es s|geen|henü|il n|inga|inge|it h|még|no |noch|nog|non|não|pas|schr"
     "|sei|seja|sem|sii|soye|sé e|the |ther|this|toda|vær|wees|zatí|ännu|žádn|будь|комм|нема|нет|отзы|пока"
-    "|crea|cria|crée|erst|maak|par|[par|[to|up t|まだ|尚无|尚無|暂无|暫無|还没|아직"
+    "|resu|crea|cria|crée|erst|maak|pare|[par|[to|up t|まだ|尚无|尚無|暂无|暫無|还没|아직"
 )
 PHRASE_STARTS = frozenset(_STARTS.split("|"))
 EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")

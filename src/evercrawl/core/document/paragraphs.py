@@ -19,6 +19,7 @@ from evercrawl.core.document.boilerplate import (
     classify_attributes,
     classify_names,
     is_action,
+    is_anchor,
     is_note,
     is_step_label,
 )
@@ -277,7 +278,7 @@ class _ParagraphWalk:
 
     def add_link(self, node: LexborNode) -> bool:
         """Add the text of a link, or open an anchor that was left open or holds blocks and return True."""
-        if self.block_link is None and _holds_blocks(node) and not (node.attributes.get("href") or "#").startswith("#"):
+        if self.block_link is None and _holds_blocks(node) and not is_anchor(node.attributes.get("href") or "#"):
             if self.pieces:
                 self.flush()
             self.block_link = node
@@ -456,7 +457,7 @@ def _link_kind(text: str, linked: int, stub: int, link: LexborNode | None) -> in
         return TEXT
     href = attributes.get("href") or ""
     is_bar = text[0] == "[" and text[-1] == "]" and "][" in text.replace(" ", "")  # Such as [Next][Previous].
-    if is_bar or href.startswith("#") or is_action(href, text) or (stub == STUB and text.isdigit()):
+    if is_bar or is_anchor(href) or is_action(href, text) or (stub == STUB and text.isdigit()):
         return TOOL
     return LINKED_ITEM if stub == ITEM else LINKS
 
@@ -544,7 +545,7 @@ def _is_heading_tool(part: LexborNode) -> bool:
         return True
     href = link.attributes.get("href") or ""
     label = link.text_lexbor()
-    return len(label) * 2 > len(text) and (href.startswith("#") or is_action(href, label))
+    return len(label) * 2 > len(text) and (is_anchor(href) or is_action(href, label))
 
 
 def preformatted_text(node: LexborNode) -> str:
@@ -582,13 +583,13 @@ def _is_sign(link: LexborNode, text: str) -> bool:
         return True
     if text[-1] != "]" or text[1:-1].isdigit():
         return False
-    return (link.attributes.get("href") or "").startswith("#") or _is_term(link.parent)
+    return is_anchor(link.attributes.get("href") or "") or _is_term(link.parent)
 
 
 def _is_footnote_mark(raised: LexborNode) -> bool:
     """Return whether raised text is a link to a footnote."""
     link = raised.first_child
-    return link is not None and link.tag_id == _A and (link.attributes.get("href") or "").startswith("#")
+    return link is not None and link.tag_id == _A and is_anchor(link.attributes.get("href") or "")
 
 
 def _is_term(node: LexborNode | None) -> bool:
@@ -634,7 +635,7 @@ def _is_linked_heading(heading: LexborNode, size: int) -> bool:
     if child is None or child.tag_id != _A:
         return False
     href = child.attributes.get("href") or "#"
-    return not href.startswith("#") and 2 * len(child.text_lexbor()) > size
+    return not is_anchor(href) and 2 * len(child.text_lexbor()) > size
 
 
 def _visible_text(node: LexborNode) -> str:

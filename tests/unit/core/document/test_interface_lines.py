@@ -34,6 +34,7 @@ SOFTWARE = (
     "Erstelle die Seite „Reiher“ in diesem Wiki.",
     "Créer la page « Héron » sur ce wiki !",
     "Parent Directory",
+    'No results matching ""',
     "[To Parent Directory]",
     "Up to higher level directory",
     "Expand source code",

@@ -290,6 +290,17 @@ def test_a_link_to_the_rest_of_an_excerpt_is_left_out() -> None:
     assert "They read more here" in text_of(f"<main><p>They <a href=/b>read more</a> here. {SENTENCE * 3}</p></main>")
 
 
+def test_links_to_pages_of_an_application_are_entries() -> None:
+    entries = "".join(f"<li><a href='#/posts/{at}'>Bus tickets {at} become cheaper</a></li>" for at in range(12))
+    assert "Bus tickets 11" in text_of(f"<main><h1>Posts</h1><p>{SENTENCE}</p><ul>{entries}</ul></main>")
+
+
+def test_components_are_known_by_their_slot() -> None:
+    links = "".join(f"<li><a class='text-sm' href='/{at}'>Item {at}</a></li>" for at in range(9))
+    side = f"<div data-slot='sidebar' class='w-64 flex'><ul>{links}</ul></div>"
+    assert "Item" not in text_of(f"<div class='flex'>{side}<div class='grow'>{ARTICLE}</div></div>")
+
+
 def test_entries_of_an_index_are_kept_whatever_their_length() -> None:
     entry = "<article><h3><a href=/{0}>Story {0}</a></h3><p>Told in short {0}.</p></article>"
     long = entry.format(9).replace("Told", SENTENCE * 9)
