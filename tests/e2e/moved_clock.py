@@ -17,7 +17,7 @@ import pytest
 from evercrawl.cluster import crawl_builder
 from evercrawl.collection.collection import Collection
 from evercrawl.collection.collection import open as open_collection
-from evercrawl.model.report import Summary
+from evercrawl.model.run import Summary
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.agent_builder import ShiftedClock
 

@@ -29,7 +29,7 @@ from evercrawl.core.http.message import RawResponse, constant_headers, fetch_res
 from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
-from evercrawl.model.report import Summary
+from evercrawl.model.run import Summary
 from evercrawl.model.settings import Settings
 from evercrawl.testing.memory_archive import MemoryNear
 from evercrawl.testing.virtual_time import SimClock, run

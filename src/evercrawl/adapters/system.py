@@ -6,7 +6,6 @@ import asyncio
 import atexit
 import ctypes
 import fcntl
-import gc
 import os
 import resource
 import shutil
@@ -29,7 +28,6 @@ _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """On Linux, a clock that also counts while the machine is suspended."""
 RETAINED_BYTES = 32 * 1024 * 1024  # Free memory to keep at the top of the heap.
 MAX_RETAINED_BLOCK = 4 * 1024 * 1024  # Larger blocks are returned to the system immediately.
-GC_THRESHOLD = 20_000  # New objects before Python searches for cycles (default: 700).
 # Constants from malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024
@@ -305,11 +303,12 @@ class SystemClock:
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
 
 
-def reduce_gc_frequency() -> None:
-    """Let Python search for reference cycles less often.
-    Parsing creates thousands of objects and hardly any cycles. Only for our own processes: a library must not decide
-    this for its user."""
-    gc.set_threshold(GC_THRESHOLD)
+def modified_ns(path: str | Path) -> int:
+    """Return when a file was written last; 0: there is none."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def retain_freed_memory() -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.cli.terminal import format_duration, format_size, plural, relative_time
 from evercrawl.model.reason import Reason
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from evercrawl.model.time import format_days
 
 if TYPE_CHECKING:
     from evercrawl.cli.context import CliContext
-    from evercrawl.model.report import FreshnessEstimate, RevisitStatus, Summary
+    from evercrawl.model.report import FreshnessEstimate, RevisitStatus
+    from evercrawl.model.run import Summary
 
 T = TypeVar("T")
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB")

@@ -48,8 +48,8 @@ from evercrawl.engine.ports import (
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
+from evercrawl.model.change import Mute
 from evercrawl.model.credentials import CredentialSet
-from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
 

@@ -21,7 +21,7 @@ from evercrawl.cluster.totals import PROGRESS_EVERY_S, RunTotals, report_progres
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.settings import Settings
 
 RELEASE_SHARE = 0.1  # Share of surplus shards (at least one) to release at a time, to avoid mass moves.

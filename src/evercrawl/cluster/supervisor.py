@@ -46,7 +46,7 @@ from evercrawl.cluster.worker_messages import (
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import EvercrawlError, WorkerLost
 from evercrawl.model.fetch import Failed, Fault
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 

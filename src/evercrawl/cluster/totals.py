@@ -18,7 +18,7 @@ from evercrawl.adapters.system import open_shared_memory
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 

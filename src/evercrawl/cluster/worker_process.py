@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from logging.handlers import QueueHandler
 
-from evercrawl.adapters.system import loop_factory, reduce_gc_frequency
+from evercrawl.adapters.system import loop_factory
 from evercrawl.cluster.crawl_builder import build_crawl, uses_database
 from evercrawl.cluster.totals import RunTotals, SharedCounters, WorkerReport, worker_report
 from evercrawl.cluster.visit_requests import WorkerPart, watch_requests
@@ -242,7 +242,6 @@ def main() -> None:
     """Work until the run is over. Ctrl-C goes to the supervisor, which forwards it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descriptor, counts = map(int, sys.argv[1:3])
-    reduce_gc_frequency()
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(descriptor, counts))
 

@@ -29,8 +29,8 @@ from evercrawl.core.change.text_diff import text_blocks as text_blocks
 from evercrawl.core.url import site_of
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import CHANGES, Event, EventKind
-from evercrawl.model.change import BlockEdit, Change, ChangeClass, Edit
-from evercrawl.model.history import ChangeGroup, Mute, PageEvent
+from evercrawl.model.change import BlockEdit, Change, ChangeClass, Edit, Mute
+from evercrawl.model.history import ChangeGroup, PageEvent
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us

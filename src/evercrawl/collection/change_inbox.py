@@ -16,7 +16,8 @@ from evercrawl.collection.site_list import find_origin
 from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.history import Mute, PartVerdict, ReadMark, Review
+from evercrawl.model.change import Mute, PartVerdict
+from evercrawl.model.history import ReadMark, Review
 from evercrawl.model.time import to_us
 
 MAX_REVIEWS = 5000

@@ -18,8 +18,8 @@ from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.core.url import without_user
 from evercrawl.errors import ConfigError
-from evercrawl.model.history import PartVerdict
-from evercrawl.model.listing import VersionSelection
+from evercrawl.model.change import PartVerdict
+from evercrawl.model.listing import SkippedUrl, VersionSelection
 from evercrawl.model.settings import Settings, TrapSettings
 
 if TYPE_CHECKING:
@@ -36,11 +36,10 @@ if TYPE_CHECKING:
     from evercrawl.collection.searcher import Searcher
     from evercrawl.core.items import ExtractItems
     from evercrawl.engine.runtime import StopSignal
-    from evercrawl.model.change import PictureDiff, VersionDiff
+    from evercrawl.model.change import Mute, PictureDiff, VersionDiff
     from evercrawl.model.fields import FieldRepair, FieldRule
     from evercrawl.model.history import (
         ChangeGroup,
-        Mute,
         PageEvent,
         PageHistory,
         PageSentiment,
@@ -55,18 +54,11 @@ if TYPE_CHECKING:
         PageBalance,
         PageLinks,
         RankedPage,
+        SkippedUrl,
         VisitLogRow,
     )
-    from evercrawl.model.report import (
-        Explanation,
-        FreshnessEstimate,
-        PageContent,
-        Progress,
-        RevisitPlan,
-        SkippedUrl,
-        Status,
-        Summary,
-    )
+    from evercrawl.model.report import Explanation, FreshnessEstimate, PageContent, RevisitPlan, Status
+    from evercrawl.model.run import Progress, Summary
     from evercrawl.model.search import IndexState, SearchResults
     from evercrawl.model.site import RateOverride, RuleEffect, TrapPattern
     from evercrawl.sitemaps.generator import BuildReport

@@ -18,21 +18,20 @@ from typing import TYPE_CHECKING
 from evercrawl.adapters.graph_files import has_graph_support, load_numpy
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.system import loop_factory, raise_file_limit, reduce_gc_frequency
+from evercrawl.adapters.system import loop_factory, raise_file_limit
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.run_control import end_control, stop_on_request
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
 from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.delivery_run import run_notifier
 from evercrawl.collection.current_rules import requeue_allowed
-from evercrawl.collection.forecast import count_wait_causes
-from evercrawl.collection.runs import next_due, publish_progress, record_run
+from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
 
 if TYPE_CHECKING:
@@ -46,9 +45,9 @@ __all__ = [
     "follow_crawl",
     "loop_factory",
     "min_delay",
+    "raise_file_limit",
     "run_crawl",
     "set_focus",
-    "tune_process",
 ]
 
 log = logging.getLogger("evercrawl")
@@ -99,8 +98,12 @@ async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock
         finally:
             stopping.cancel()
         reader = StateReader(path)
-        not_needed_by = count_wait_causes(reader, pages=summary.not_needed, since=began)
-        summary = replace(summary, not_needed_by=not_needed_by, next_visit=next_due(reader))
+        if summary.not_needed:
+            from evercrawl.collection.forecast import count_wait_causes  # a first crawl needs nothing of it
+
+            causes = count_wait_causes(reader, pages=summary.not_needed, since=began)
+            summary = replace(summary, not_needed_by=causes)
+        summary = replace(summary, next_visit=reader.next_due())
         record_run(path, summary, began=began, forever=options.forever)
         return summary
 
@@ -250,12 +253,6 @@ def check_plugins(settings: Settings) -> None:
 def min_delay(settings: Settings) -> timedelta:
     """Return the shortest delay between two requests to a site."""
     return pace_for(settings).floor
-
-
-def tune_process() -> None:
-    """Tune a process that does nothing but crawl: rare garbage collection, as many open files as allowed."""
-    reduce_gc_frequency()
-    raise_file_limit()
 
 
 GRAPH_INTERVAL = timedelta(hours=1)  # How often a crawl that runs forever rebuilds the link graph.

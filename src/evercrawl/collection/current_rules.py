@@ -22,10 +22,9 @@ from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, key_of, shard_of_site, site_of
 from evercrawl.core.visit.links import MAX_REFUSED_CHARS
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import PageDecision, PageRecord
+from evercrawl.model.listing import PageDecision, PageRecord, SkippedUrl
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Outcome, Reason, RefusalReason
-from evercrawl.model.report import SkippedUrl
 from evercrawl.model.settings import Settings
 
 CACHED_ROBOTS = 1000

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.listing_reader import each_listing
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.system import CollectionLock
-from evercrawl.collection.runs import live_run, next_due, past_runs
+from evercrawl.adapters.system import CollectionLock, modified_ns
+from evercrawl.collection.runs import live_run, past_runs
 from evercrawl.config import default_collection_path, is_collection, read_settings
 from evercrawl.config.load import FOLDER_ENDING
 from evercrawl.config.trust import ADDRESS_FILES, distrust_collection
@@ -134,7 +134,7 @@ def _summary(name: str, path: Path, env: Mapping[str, str], now: datetime) -> Co
         queued=totals.pending,
         versions=totals.versions,
         last_change=last_change(path),
-        next_visit=next_due(reader),
+        next_visit=reader.next_due(),
         running=running,
         is_idle=run is not None and not run.progress.queued and not run.progress.in_flight,
         last_run=None if last is None else last.ended,
@@ -178,14 +178,7 @@ def last_change(collection: Path) -> datetime | None:
 def collection_stamp(path: Path) -> tuple[int, ...]:
     """Return what changes when a summary does: the times of the files that it is read from."""
     files = [path / "collection.toml", path / "runs.jsonl", path / "live.json", *sorted((path / "state").glob("*"))]
-    return tuple(_modified_ns(file) for file in files)
-
-
-def _modified_ns(file: Path) -> int:
-    try:
-        return file.stat().st_mtime_ns
-    except OSError:
-        return 0
+    return tuple(map(modified_ns, files))
 
 
 def remove_collection(path: Path) -> None:

@@ -23,8 +23,8 @@ from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.core.scope.selection import Selections, parse_site_pattern
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.change import ChangeClass, Edit
-from evercrawl.model.history import ChangeGroup, Mute
+from evercrawl.model.change import ChangeClass, Edit, Mute
+from evercrawl.model.history import ChangeGroup
 from evercrawl.model.settings import Settings, SiteSettings
 from evercrawl.model.site import RateOverride, Site
 from evercrawl.model.time import to_us

@@ -10,15 +10,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.cluster.run_control import RunControl, end_control, pause_of, request_control
-from evercrawl.collection.forecast import collection_freshness, revisit_status
-from evercrawl.model.report import ClosedSite, Progress, Savings, SlowedSite, Status, Summary
+from evercrawl.model.run import Progress, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
+
+if TYPE_CHECKING:
+    from evercrawl.model.report import ClosedSite, Savings, SlowedSite, Status
 
 RUNS_FILE = "runs.jsonl"
 LIVE_FILE = "live.json"
@@ -178,6 +180,9 @@ LONG_DELAY_MS = 10_000  # With this delay or a longer one, a queued page counts 
 
 def status_of(collection: Path, settings: Settings) -> Status:
     """Return the counts of a collection and its freshness."""
+    from evercrawl.collection.forecast import collection_freshness, revisit_status  # not for a crawl
+    from evercrawl.model.report import Status
+
     reader = StateReader(collection)
     now = datetime.now(UTC)
     totals = reader.totals(to_us(now))
@@ -193,7 +198,7 @@ def status_of(collection: Path, settings: Settings) -> Status:
         bytes=totals.wire_bytes,
         versions=totals.versions,
         due_now=totals.due_now,
-        next_due=next_due(reader),
+        next_due=reader.next_due(),
         by_outcome=_sums((outcome.value, count) for (outcome, _), count in decisions.items()),
         by_reason=_sums((reason.value, count) for (_, reason), count in decisions.items()),
         closed_sites=tuple(_closed_sites(reader, now)),
@@ -209,18 +214,7 @@ def status_of(collection: Path, settings: Settings) -> Status:
 
 def next_visit(collection: Path) -> datetime | None:
     """Return when the next page of a collection is due."""
-    return next_due(StateReader(collection))
-
-
-def next_due(reader: StateReader) -> datetime | None:
-    """Return when the next page of a collection is due."""
-    moments: list[int] = []
-    for shard in reader.shards():
-        with reader.shard(shard) as state:
-            due_us = state.next_due()
-            if due_us is not None:
-                moments.append(due_us)
-    return from_us(min(moments)) if moments else None
+    return StateReader(collection).next_due()
 
 
 def _sums(pairs: Iterator[tuple[str, int]]) -> dict[str, int]:
@@ -232,6 +226,8 @@ def _sums(pairs: Iterator[tuple[str, int]]) -> dict[str, int]:
 
 def _closed_sites(reader: StateReader, now: datetime) -> list[ClosedSite]:
     """Return the sites that are closed for a reason; those that open last come first."""
+    from evercrawl.model.report import ClosedSite
+
     closed = [site for site in reader.sites() if _is_closed(site, now)]
     closed.sort(key=lambda site: -site.open_us)
     return [
@@ -242,6 +238,8 @@ def _closed_sites(reader: StateReader, now: datetime) -> list[ClosedSite]:
 
 def _slowed_sites(reader: StateReader, now: datetime) -> list[SlowedSite]:
     """Return the sites with queued pages that get requests rarely; the slowest come first."""
+    from evercrawl.model.report import SlowedSite
+
     slowed = [site for site in reader.sites() if site.pending and is_slow(site) and not _is_closed(site, now)]
     slowed.sort(key=lambda site: -site.delay_ms)
     return [
@@ -271,6 +269,8 @@ def closed_text(closed_reason: str) -> str:
 
 def savings(reader: StateReader, *, now_us: int) -> Savings:
     """Count 304 responses, the bytes they saved, and pages that are not due."""
+    from evercrawl.model.report import Savings
+
     answers = body_bytes = not_due = 0
     for shard in reader.shards():
         with reader.shard(shard) as state:

@@ -14,6 +14,7 @@ from pathlib import Path
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.sqlite.state_file import shard_path
+from evercrawl.adapters.system import modified_ns
 from evercrawl.collection.site_list import find_site
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VisitLogRow, VisitRow
@@ -165,10 +166,4 @@ def read_events(collection: Path, lines: LogPosition, mtimes: dict[int, int]) ->
 
 def _changed_ns(collection: Path, shard: int) -> int:
     path = shard_path(collection, shard)
-    newest = 0
-    for file in (path, path.with_name(path.name + "-wal")):
-        try:
-            newest = max(newest, file.stat().st_mtime_ns)
-        except OSError:
-            continue
-    return newest
+    return max(modified_ns(path), modified_ns(f"{path}-wal"))

@@ -97,14 +97,15 @@ class WatchedRules:
 
     def __init__(self, collection: Path) -> None:
         self._collection = collection
-        self._files = [str(collection / name) for name in (RULES_FILE, REPAIRS_FILE)]
+        self._rules_file, self._repairs_file = (str(collection / name) for name in (RULES_FILE, REPAIRS_FILE))
         self._stamp: object = None
         self._rules: tuple[FieldRule, ...] = ()
         self.rules()
 
     def rules(self) -> tuple[FieldRule, ...]:
         """Return the rules, with the repairs up to now."""
-        stamp = [_stamp(path) for path in self._files]  # For every page: paths as strings cost a tenth.
+        stamp = _stamp(self._rules_file)  # For every page: paths as strings cost a tenth.
+        stamp = stamp and (stamp, _stamp(self._repairs_file))
         if stamp != self._stamp:
             self._rules = load_rules(self._collection)
             self._stamp = stamp

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_type_hints
 
+from evercrawl.adapters.system import modified_ns
 from evercrawl.config.schema import (
     ORDERED,
     SettingSpec,
@@ -326,11 +327,11 @@ class SettingWatch(Generic[T]):
         self._known = known
         self._name = name
         self._read = read
-        self._seen_ns = self._modified_ns()
+        self._seen_ns = modified_ns(collection_file(collection))
 
     def changed(self) -> T | None:
         """Return the new value; None: unchanged, or the file is invalid."""
-        moment = self._modified_ns()
+        moment = modified_ns(collection_file(self._collection))
         if moment == self._seen_ns:
             return None
         self._seen_ns = moment
@@ -341,12 +342,6 @@ class SettingWatch(Generic[T]):
             return None
         before, self._known = self._known, found
         return None if found == before else found
-
-    def _modified_ns(self) -> int | None:
-        try:
-            return collection_file(self._collection).stat().st_mtime_ns
-        except OSError:
-            return None
 
 
 def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[TrapSettings]:

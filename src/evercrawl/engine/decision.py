@@ -31,11 +31,10 @@ from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.ports import DocumentHandler, DocumentParser, FieldRules
-from evercrawl.model.change import Change
+from evercrawl.model.change import Change, Mute
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import FetchResult
 from evercrawl.model.fields import FieldRepair, FieldRule
-from evercrawl.model.history import Mute
 from evercrawl.model.page import (
     Baseline,
     Candidate,

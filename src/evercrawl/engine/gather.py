@@ -263,6 +263,11 @@ class VisitReader:
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         """Read what the store knows about an answer. Links that are not pages yet are reserved for this visit."""
+        related = await self._look_up(turn, answer, known, now=now)
+        # What other visits of the site write is read last.
+        return related._replace(knowledge=self._site_knowledge(turn.queue.site, turn.page, related.knowledge))
+
+    async def _look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         match answer:
             case Fetched():
                 return await self._look_up_content(turn, answer, now=now)
@@ -295,9 +300,8 @@ class VisitReader:
         duplicates = await self._knowledge.duplicates.look_up(page, content, outcome)
         change = await self._knowledge.change.of(page.site_id)
         content = self._contents.compare_content(page, answer, content, change, now=now)
-        knowledge = self._site_knowledge(turn.queue.site, page, related.knowledge)
         targets = self._links.targets(links.own)
-        return related._replace(content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
+        return related._replace(content=content, duplicates=duplicates, targets=targets)
 
     async def _look_up_target(
         self, page: Page, answer: Moved, known: PageKnowledge, *, now: datetime
@@ -331,9 +335,8 @@ class VisitReader:
         copies: list[Page] = []
         if may_have_changed(page, answer, content):
             copies = await self._store.duplicates_of(page.id, MAX_COPIES)
-        before = SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts)
         return Related(
-            self._site_knowledge(site, page, before),
+            SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts),
             knowledge.revisits.level(),
             knowledge.credit.weight(page)
             if isinstance(answer, NotModified)

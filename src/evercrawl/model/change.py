@@ -154,3 +154,21 @@ class PictureDiff(NamedTuple):
     removed: tuple[Box, ...] = ()  # Regions of the older picture that the newer one does not have.
     added: tuple[Box, ...] = ()  # Regions of the newer picture that the older one does not have.
     share: float = 0.0  # Share of the pixels of both that differ, 0 to 1.
+
+
+class PartVerdict(StrEnum):
+    """What a user says about the changes of a part."""
+
+    NOISE = "noise"
+    CONTENT = "content"
+
+
+class Mute(NamedTuple):
+    """What a user says about a part of a page or site: its changes are noise and hidden, or content."""
+
+    id: int
+    at_us: int
+    who: str
+    place: str  # A page's URL, or the origin of a site.
+    pattern: str  # The text of the part, in which `*` matches anything.
+    verdict: PartVerdict = PartVerdict.NOISE

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from evercrawl.model.change import Edit
@@ -148,24 +147,6 @@ class Review(NamedTuple):
     at_us: int
     who: str
     text: str  # Description for display.
-
-
-class PartVerdict(StrEnum):
-    """What a user says about the changes of a part."""
-
-    NOISE = "noise"
-    CONTENT = "content"
-
-
-class Mute(NamedTuple):
-    """What a user says about a part of a page or site: its changes are noise and hidden, or content."""
-
-    id: int
-    at_us: int
-    who: str
-    place: str  # A page's URL, or the origin of a site.
-    pattern: str  # The text of the part, in which `*` matches anything.
-    verdict: PartVerdict = PartVerdict.NOISE
 
 
 MAX_NOTES = 100

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evercrawl.model.change import Change
-from evercrawl.model.history import ChangeGroup, PageEvent
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
+
+if TYPE_CHECKING:
+    from evercrawl.model.history import ChangeGroup, PageEvent
 
 
 class SiteRow(NamedTuple):
@@ -383,3 +385,13 @@ class RankedPage(NamedTuple):
 
     url: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedUrl:
+    """A URL that was found but not requested."""
+
+    url: str
+    reason: Reason
+    detail: str = ""
+    parent: str | None = None

@@ -22,7 +22,7 @@ from evercrawl.collection.runs import live_run, run_pause
 from evercrawl.collection.site_list import close_readers
 from evercrawl.config import is_writable, read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.report import Summary
+from evercrawl.model.run import Summary
 from evercrawl.model.settings import Settings, WebSettings
 from evercrawl.web.access_control import (
     COOKIE,

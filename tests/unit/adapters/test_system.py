@@ -76,36 +76,6 @@ print(faults_before, pages())
 """
 
 
-FEWER_COLLECTIONS = """
-import gc
-from evercrawl.adapters.system import GC_THRESHOLD, reduce_gc_frequency
-
-class Cycle:
-    def __init__(self) -> None:
-        self.own = self
-
-runs = []
-gc.callbacks.append(lambda phase, info: runs.append(info) if phase == "stop" else None)
-
-def cycles() -> int:
-    runs.clear()
-    for _ in range(3 * GC_THRESHOLD):
-        Cycle()
-    return len(runs)
-
-before = cycles()
-reduce_gc_frequency()
-print(before, cycles(), sum(run["collected"] for run in runs) > GC_THRESHOLD)
-"""
-
-
-def test_cycles_are_collected_less_often() -> None:
-    ran = subprocess.run([sys.executable, "-c", FEWER_COLLECTIONS], capture_output=True, text=True, check=True)
-    before, rarely, found = ran.stdout.split()
-    assert 0 < int(rarely) < int(before) / 10
-    assert found == "True"
-
-
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
 def test_freed_memory_is_reused() -> None:
     ran = subprocess.run([sys.executable, "-c", MANY_PAGES], capture_output=True, text=True, check=True)

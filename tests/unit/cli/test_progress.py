@@ -24,7 +24,7 @@ from evercrawl.cli.progress import (
     summary_box,
     summary_fields,
 )
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 
 
 def test_the_progress_line_escapes_crawled_text() -> None:

@@ -19,7 +19,7 @@ from evercrawl.cli.terminal import (
     relative_time,
 )
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
-from evercrawl.model.report import Summary
+from evercrawl.model.run import Summary
 
 
 def test_json_is_ascii_and_complete(capsys: pytest.CaptureFixture[str]) -> None:

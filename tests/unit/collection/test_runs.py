@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evercrawl.collection.runs import LIVE_FILE, RUNS_FILE, live_run, past_run, past_runs, publish_progress, record_run
-from evercrawl.model.report import Progress, Summary
+from evercrawl.model.run import Progress, Summary
 
 
 def _now() -> datetime:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,6 +42,7 @@ from evercrawl.model.listing import (
 from evercrawl.model.page import OriginalRecord, Refusal, Resource, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
+from evercrawl.model.time import from_us
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep SQLite from checkpointing the log of a crawl."""
@@ -326,6 +328,16 @@ class StateReader:
             with self.shard(shard) as reader:
                 total = Totals._make(map(sum, zip(total, reader.totals(now_us), strict=True)))
         return total
+
+    def next_due(self) -> datetime | None:
+        """Return when the next page is due."""
+        moments: list[int] = []
+        for shard in self.shards():
+            with self.shard(shard) as reader:
+                due_us = reader.next_due()
+                if due_us is not None:
+                    moments.append(due_us)
+        return from_us(min(moments)) if moments else None
 
     def refusals(self) -> Iterator[Refusal]:
         """Yield every stored refusal."""

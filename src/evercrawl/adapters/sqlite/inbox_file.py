@@ -8,7 +8,8 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.hardened_file import connect, require_schema
 from evercrawl.adapters.sqlite.state_file import TranslateErrors
-from evercrawl.model.history import Mute, PartVerdict
+from evercrawl.adapters.system import modified_ns
+from evercrawl.model.change import Mute, PartVerdict
 
 FILE = "inbox.sqlite"
 VERSION = 2
@@ -35,12 +36,13 @@ class Corrections:
 
     def __init__(self, collection: Path) -> None:
         self._path = collection / FILE
+        self._files = [f"{self._path}{suffix}" for suffix in ("", "-wal")]
         self._stamp: object = None
         self._found: tuple[Mute, ...] = ()
 
     def __call__(self) -> tuple[Mute, ...]:
         """Return the corrections."""
-        stamp = [_modified_ns(self._path.with_name(self._path.name + suffix)) for suffix in ("", "-wal")]
+        stamp = list(map(modified_ns, self._files))
         if stamp != self._stamp:
             self._found = self._read()
             self._stamp = stamp
@@ -55,10 +57,3 @@ class Corrections:
             require_schema(db, self._path, SCHEMA)
             query = f"select {MUTE_COLUMNS} from mute where verdict = ? order by id"
             return tuple(map(mute_from, db.execute(query, (PartVerdict.CONTENT.value,))))
-
-
-def _modified_ns(path: Path) -> int | None:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None

@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError
 if TYPE_CHECKING:
     from evercrawl.cli.progress import ProgressView
     from evercrawl.config import LoadedSettings
-    from evercrawl.model.report import Summary
+    from evercrawl.model.run import Summary
 
 FLAG_KEYS = {
     "max_pages": "crawl.max_pages",
@@ -240,11 +240,11 @@ def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
 def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.cli.context import close_log, open_log
     from evercrawl.cli.progress import open_progress, summary_box
-    from evercrawl.collection.crawl import loop_factory, tune_process
+    from evercrawl.collection.crawl import loop_factory, raise_file_limit
 
     _print_header(cli, plan)
     open_log(plan.path, verbose=cli.verbose)
-    tune_process()
+    raise_file_limit()
     try:
         with open_progress(cli) as view, asyncio.Runner(loop_factory=loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evercrawl.model.history import PageStatistics
-    from evercrawl.model.listing import VisitLogRow
-    from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit, Savings, SkippedUrl, Status
+    from evercrawl.model.listing import SkippedUrl, VisitLogRow
+    from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit, Savings, Status
 
 
 @click.command("status")

@@ -19,7 +19,7 @@ from evercrawl.cli.context import (
     with_cli,
 )
 from evercrawl.cli.terminal import ExitCode, emit_json, emit_list, local_time
-from evercrawl.model.history import Mute, PartVerdict
+from evercrawl.model.change import Mute, PartVerdict
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
 

@@ -20,8 +20,8 @@ from evercrawl.core.change.review import is_muted
 from evercrawl.core.fields.conditions import with_last_values
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event, EventKind
+from evercrawl.model.change import Mute
 from evercrawl.model.document import FieldValue
-from evercrawl.model.history import Mute
 
 LINES_AT_A_TIME = 5000  # Lines of a log per transaction.
 EXCERPT_CHARS = 300

@@ -21,8 +21,7 @@ from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange, is_statement, sentences
 from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, RowPosition, SnapshotDiff
 from evercrawl.core.change.volatility import ChangeContext
-from evercrawl.model.change import Change
-from evercrawl.model.history import Mute
+from evercrawl.model.change import Change, Mute
 from evercrawl.model.page import Reschedule, SettledChange
 from evercrawl.model.time import to_us
 

@@ -8,14 +8,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from evercrawl.core.change.sequence_diff import MatchingRun, matching_runs
 from evercrawl.core.change.snapshot_diff import combine_keys
 from evercrawl.core.change.text_diff import ELLIPSIS
 from evercrawl.core.url import matches_glob, site_of
-from evercrawl.model.change import Change, ChangeClass
-from evercrawl.model.history import Mute, ReadMark
+from evercrawl.model.change import Change, ChangeClass, Mute
 from evercrawl.model.listing import ChangeRecord
+
+if TYPE_CHECKING:
+    from evercrawl.model.history import ReadMark
 
 KEY_MASK = (1 << 64) - 1  # Keys are stored as signed numbers.
 

@@ -4,7 +4,10 @@ inside an IPv6 address. So are multicast and cloud metadata addresses."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+MAX_CACHED_HOSTS = 1024  # A visit asks about the address of its connection.
 
 _REFUSED_4 = tuple(
     (IPv4Network(network), kind)
@@ -84,6 +87,7 @@ def _embedded_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
     return address.teredo or ()
 
 
+@lru_cache(maxsize=MAX_CACHED_HOSTS)
 def parse_ip_literal(host: str) -> tuple[str, ...]:
     """Return the address in a URL's host, without brackets; empty if it is a name."""
     try:

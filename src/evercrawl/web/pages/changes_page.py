@@ -9,8 +9,8 @@ from evercrawl.collection.change_groups import MAX_PAGES_NAMED, describe_pages, 
 from evercrawl.collection.change_inbox import MAX_KEYS, ChangeInbox
 from evercrawl.collection.overrides import noise_since
 from evercrawl.collection.urls import site_of
-from evercrawl.model.change import Edit
-from evercrawl.model.history import PartVerdict, ReadMark
+from evercrawl.model.change import Edit, PartVerdict
+from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import RecentChangeGroup, RecentChanges
 from evercrawl.model.time import from_us, to_us
 from evercrawl.web.app_state import AppState

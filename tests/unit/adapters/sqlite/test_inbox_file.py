@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evercrawl.adapters.sqlite.inbox_file import Corrections
 from evercrawl.collection.change_inbox import ChangeInbox
-from evercrawl.model.history import PartVerdict
+from evercrawl.model.change import PartVerdict
 
 PLACE = "https://a.test"
 

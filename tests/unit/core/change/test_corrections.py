@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.text_diff import make_edit
-from evercrawl.model.change import Change, ChangeClass
-from evercrawl.model.history import Mute, PartVerdict
+from evercrawl.model.change import Change, ChangeClass, Mute, PartVerdict
 
 URL = "https://a.test/booking"
 SEATS = make_edit(1, "Seats left: 12", "Seats left: 11", is_template=True)

@@ -17,8 +17,7 @@ from evercrawl.core.change.review import (
     unmuted_part,
 )
 from evercrawl.core.change.text_diff import make_edit
-from evercrawl.model.change import Change, ChangeClass
-from evercrawl.model.history import Mute
+from evercrawl.model.change import Change, ChangeClass, Mute
 
 URL = "https://a.test/page"
 
