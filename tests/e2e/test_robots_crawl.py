@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 from isal import isal_zlib
 
-from evercrawl.engine.crawl import Ended
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
 from evercrawl.model.settings import Settings
 from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.sim_web import ROBOTS_PATH
 from evercrawl.testing.sim_world import make_world
-from evercrawl.testing.virtual_time import SimClock
 from tests.e2e.certificates import Authority
 from tests.shared import conformance_rows
 from tests.simulation.test_duplicates import Pages, page, text_of, world_of
