@@ -44,7 +44,7 @@ from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.site import Site
-from evercrawl.testing.memory_archive import MemoryNear
+from evercrawl.testing.sim_world import MemoryNear
 
 HEADERS = (("content-type", "text/html"),)
 BAR, SURE, CLEARLY_NOT = 0.9, 0.95, 0.8

@@ -10,7 +10,7 @@ from typing import Protocol
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.engine.ports import Fetcher
 from evercrawl.model.settings import Settings
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.history_fixture import create_history
 
-from evercrawl.cluster.visit_requests import request_visits
+from evercrawl.cluster.run_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, html_text

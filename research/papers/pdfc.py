@@ -39,7 +39,7 @@ from evercrawl.outpost.channel import Credentials, SecureChannel
 from evercrawl.outpost.coordinator import Coordinator
 from evercrawl.outpost.fetcher import OutpostFetcher
 from evercrawl.outpost.pairing import PairingCode
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.site_plan import random_stream
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import EPOCH, SimClock, run

@@ -16,7 +16,7 @@ from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
 from research.papers.college import (

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import evercrawl
-from evercrawl.cluster.visit_requests import pending_requests, request_visits
+from evercrawl.cluster.run_requests import pending_requests, request_visits
 from evercrawl.config import create_collection, read_settings
 from tests.command_server import run_command, start_command
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving

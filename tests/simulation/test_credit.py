@@ -15,8 +15,7 @@ from evercrawl.engine.ports import Stored
 from evercrawl.model.page import Batch, Promotion
 from evercrawl.model.settings import CreditSettings, Settings
 from evercrawl.testing import NO_FAULTS, SimWeb
-from evercrawl.testing.memory_archive import MemoryArchive
-from evercrawl.testing.sim_world import SimWorld, make_world
+from evercrawl.testing.sim_world import MemoryArchive, SimWorld, make_world
 from evercrawl.testing.store import MemoryShard, MemoryStore
 from tests.worlds.credit_audit import find_errors, ledgers_of
 

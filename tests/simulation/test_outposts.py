@@ -31,7 +31,7 @@ from evercrawl.outpost.channel import Credentials, SecureChannel
 from evercrawl.outpost.coordinator import Coordinator
 from evercrawl.outpost.fetcher import OutpostFetcher
 from evercrawl.outpost.pairing import PairingCode
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
 from tests.worlds.pipe import pipe

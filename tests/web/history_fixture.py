@@ -31,7 +31,7 @@ from evercrawl.engine.runtime import StopSignal
 from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
 from evercrawl.model.run import Summary
 from evercrawl.model.settings import Settings
-from evercrawl.testing.memory_archive import MemoryNear
+from evercrawl.testing.sim_world import MemoryNear
 from evercrawl.testing.virtual_time import SimClock, run
 
 DAYS = 62

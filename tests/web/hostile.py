@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from evercrawl.cluster.visit_requests import request_visits
+from evercrawl.cluster.run_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, MatchedEvent
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.runs import RUNS_FILE

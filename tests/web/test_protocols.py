@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.cluster.visit_requests import pending_requests
+from evercrawl.cluster.run_requests import pending_requests
 from evercrawl.config import create_collection
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.protocols.streams import METRICS

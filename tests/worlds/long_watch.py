@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from math import pi, sqrt
 from typing import NamedTuple
 
-from evercrawl.core.revisit.site_model import SiteModel, hub_of, site_model_of
-from evercrawl.core.revisit.visit_schedule import page_estimate_of
+from evercrawl.core.revisit.visit_schedule import SiteModel, hub_of, page_estimate_of, site_model_of
 from evercrawl.core.revisit.visit_value import probability_current
 from evercrawl.model.page import Page
 from evercrawl.model.settings import Settings

@@ -21,7 +21,7 @@ from evercrawl.adapters.sqlite.state_file import database_of, set_database, shar
 from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
-from evercrawl.cluster.run_control import pause_of
+from evercrawl.cluster.run_requests import pause_of
 from evercrawl.config.credentials_file import NoSessions, SessionFile, read_credentials
 from evercrawl.config.fields_file import WatchedRules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules

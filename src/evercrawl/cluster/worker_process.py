@@ -12,8 +12,8 @@ from logging.handlers import QueueHandler
 
 from evercrawl.adapters.system import loop_factory
 from evercrawl.cluster.crawl_builder import build_crawl, uses_database
+from evercrawl.cluster.run_requests import WorkerPart, watch_requests
 from evercrawl.cluster.totals import RunTotals, SharedCounters, WorkerReport, worker_report
-from evercrawl.cluster.visit_requests import WorkerPart, watch_requests
 from evercrawl.cluster.worker_messages import (
     ConfirmLinks,
     DeliverLinks,

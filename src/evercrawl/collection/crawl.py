@@ -20,9 +20,8 @@ from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import loop_factory, raise_file_limit
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
-from evercrawl.cluster.run_control import end_control, stop_on_request
+from evercrawl.cluster.run_requests import end_control, stop_on_request, watch_requests
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
-from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.delivery_run import run_notifier
 from evercrawl.collection.current_rules import requeue_allowed
 from evercrawl.collection.runs import publish_progress, record_run

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.cluster.crawl_builder import scope_of
-from evercrawl.cluster.visit_requests import MAX_URLS, request_visits
+from evercrawl.cluster.run_requests import MAX_URLS, request_visits
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.core.scope.file_endings import NO_ANSWERS
 from evercrawl.core.scope.scope import Scope

@@ -20,15 +20,22 @@ from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import announced_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 from evercrawl.core.revisit.request_budget import budget_level
-from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.user_schedule import describe_schedule
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule, rule_text
+from evercrawl.core.revisit.visit_schedule import (
+    BudgetLevel,
+    SiteModel,
+    hub_of,
+    is_marked_cached,
+    named_schedule,
+    rule_text,
+)
 from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.core.visit.links import refusal_key
 from evercrawl.engine.assets import asset_mark, asset_marks
 from evercrawl.engine.site_state import FRESHNESS
+from evercrawl.model.document import USAGE_KEY, terms_from
 from evercrawl.model.listing import CreditSummary, PageRecord, SampledPage, VisitRecord
 from evercrawl.model.page import Resource
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason, RefusalReason
@@ -36,7 +43,6 @@ from evercrawl.model.report import Announcements, Explanation, PageForecast, Pas
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
-from evercrawl.model.usage import USAGE_KEY, terms_from
 
 MAX_DECISIONS = 10
 MAX_USERS = 3  # Pages that are named as users of an asset.

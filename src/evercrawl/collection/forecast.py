@@ -22,11 +22,12 @@ from evercrawl.core.revisit.budget_forecast import (
 )
 from evercrawl.core.revisit.rate_estimate import PageEstimate
 from evercrawl.core.revisit.request_budget import BUDGET_KEY, DAY, RequestBudget, budget_level, initial_threshold
-from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import (
     OPTIMAL,
     BudgetLevel,
+    SiteModel,
     WaitCause,
+    hub_of,
     page_estimate_of,
     rule_state_of,
     wait_cause,

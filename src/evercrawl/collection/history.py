@@ -38,7 +38,7 @@ from evercrawl.model.change import (
     VersionDiff,
     VersionMark,
 )
-from evercrawl.model.document import Document
+from evercrawl.model.document import USAGE_KEY, Document
 from evercrawl.model.fetch import header
 from evercrawl.model.history import (
     EVERY_VISIT,
@@ -53,7 +53,6 @@ from evercrawl.model.history import (
 from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
-from evercrawl.model.usage import USAGE_KEY
 
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:

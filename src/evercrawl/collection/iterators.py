@@ -24,13 +24,12 @@ from evercrawl.core.items import ITEMS_KEY, TYPE_KEY, ExtractItems, ItemPage, bu
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.change import Change, Edit
-from evercrawl.model.document import Document
+from evercrawl.model.document import USAGE_KEY, Document, terms_from
 from evercrawl.model.fetch import Headers
 from evercrawl.model.listing import ChangeRecord, VersionSelection
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
-from evercrawl.model.usage import USAGE_KEY, terms_from
 
 SHOWN_ROWS = 10  # Rows that a notebook shows.
 SHOWN_CHARS = 80

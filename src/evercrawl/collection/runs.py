@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.cluster.run_control import RunControl, end_control, pause_of, request_control
+from evercrawl.cluster.run_requests import RunControl, end_control, pause_of, request_control
 from evercrawl.model.run import Progress, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site

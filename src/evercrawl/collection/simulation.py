@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, StateReader
-from evercrawl.core.revisit.site_model import hub_of
+from evercrawl.core.revisit.visit_schedule import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
 from evercrawl.lab.policy_score import SIGNALS, score

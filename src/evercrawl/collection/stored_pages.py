@@ -39,14 +39,13 @@ from evercrawl.engine.interpret import QUICK_COMPARED_BYTES
 from evercrawl.engine.parsing import BUILT_IN_TYPES
 from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.document import Document
+from evercrawl.model.document import USAGE_KEY, Document, UsageTerms, terms_from
 from evercrawl.model.fetch import Headers, Truncation
 from evercrawl.model.listing import Capture, PageRecord, VersionRecord, VisitRecord
 from evercrawl.model.page import OriginalRecord
 from evercrawl.model.report import PageContent
 from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.time import from_us
-from evercrawl.model.usage import USAGE_KEY, UsageTerms, terms_from
 
 MAX_VISITS = 10_000
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from html import unescape
 from pathlib import Path
 
-from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits, take_new_urls
+from evercrawl.cluster.run_requests import VisitRequest, list_requests, request_visits, take_new_urls
 from evercrawl.core.url import (
     MAX_URL_CHARS,
     PAGE_SCHEMES,

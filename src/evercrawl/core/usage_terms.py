@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.core.robots.robots_txt import normalise_escapes, pattern_rank
 from evercrawl.core.url import join, path_of
+from evercrawl.model.document import UsageStatement, UsageTerms
 from evercrawl.model.fetch import Headers
-from evercrawl.model.usage import UsageStatement, UsageTerms
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode

@@ -47,11 +47,11 @@ from evercrawl.engine.probes import flag_soft_404, suspect_soft_404
 from evercrawl.engine.revisits import has_false_validators, is_conditional, next_visit
 from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
 from evercrawl.model.change import NO_CHANGE
+from evercrawl.model.document import USAGE_KEY, UsageTerms
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request
 from evercrawl.model.page import Page, Reschedule
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.time import to_us
-from evercrawl.model.usage import USAGE_KEY, UsageTerms
 
 FEED_DEPTH = 1  # Feeds count only if a page this near to a seed names them.
 MAX_FEEDS = 3

@@ -17,8 +17,7 @@ from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.credit.url_yield import Form, SiteYield
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.fields.reading import FieldComparison
-from evercrawl.core.revisit.site_model import SiteModel
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, schedule_of
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, SiteModel, VisitSchedule, schedule_of
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers
 from evercrawl.core.scope.scope import Scope

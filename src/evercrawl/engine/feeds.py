@@ -9,7 +9,7 @@ from datetime import datetime, time, timedelta
 
 from evercrawl.core.revisit.change_announcements import after_poll
 from evercrawl.core.revisit.interval_rules import SITEMAP_ROUND_DAYS
-from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import SiteModel
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.sitemap_discovery import (

@@ -11,9 +11,8 @@ from xxhash import xxh64_intdigest
 
 from evercrawl.core.document.compression import unpack_outline
 from evercrawl.core.revisit.request_budget import DAY, RequestBudget, budget_level
-from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.user_schedule import next_time, parse_schedule
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, changed_share, mark_cached
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, SiteModel, changed_share, hub_of, mark_cached
 from evercrawl.core.revisit.visit_value import MARGIN
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.engine.commits import CommitBuffer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from evercrawl.core.change.change_history import SiteChangeHistory
-from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of
+from evercrawl.core.revisit.visit_schedule import SiteModel, site_model_bytes, site_model_of
 from evercrawl.core.sitemap.sitemap_discovery import sitemap_state_bytes, sitemap_state_of
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import SiteStore

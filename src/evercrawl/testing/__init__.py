@@ -9,9 +9,8 @@ assert web.violations() == []
 
 from __future__ import annotations
 
-from evercrawl.testing.memory_archive import MemoryArchive
 from evercrawl.testing.sim_web import DelayRule, LoggedRequest, RequestLog, SimWeb, Violation
-from evercrawl.testing.sim_world import SimWorld, make_world
+from evercrawl.testing.sim_world import MemoryArchive, SimWorld, make_world
 from evercrawl.testing.site_plan import NO_FAULTS, SiteFaults
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import EPOCH, SimClock, SimLoop, SimulationStalled, run

@@ -33,8 +33,7 @@ from evercrawl.web.endpoints import (
     wants_json,
 )
 from evercrawl.web.format import json_bytes
-from evercrawl.web.login import LoginPages, OneTimeLink
-from evercrawl.web.message_links import message_link_routes
+from evercrawl.web.login import LoginPages, OneTimeLink, message_link_routes
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.backups import download_backup, upload_backup

@@ -11,10 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 
 from evercrawl.model import __version__
+from evercrawl.model.document import usage_text
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.table import NUMBERS
-from evercrawl.model.usage import usage_text
 from evercrawl.web import format as formats
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User

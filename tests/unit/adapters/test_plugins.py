@@ -18,7 +18,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.testing import SimClock, SimWeb, run
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 
 SOURCE = """

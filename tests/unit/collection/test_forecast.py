@@ -16,8 +16,7 @@ from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
 from evercrawl.collection.runs import savings
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
-from evercrawl.core.revisit.site_model import SiteModel, hub_of, site_model_bytes
-from evercrawl.core.revisit.visit_schedule import named_schedule
+from evercrawl.core.revisit.visit_schedule import SiteModel, hub_of, named_schedule, site_model_bytes
 from evercrawl.model.page import Batch, CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import PageForecast

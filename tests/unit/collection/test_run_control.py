@@ -5,7 +5,14 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from evercrawl.cluster.run_control import FILE, end_control, pause_of, read_control, request_control, stop_on_request
+from evercrawl.cluster.run_requests import (
+    CONTROL_FILE,
+    end_control,
+    pause_of,
+    read_control,
+    request_control,
+    stop_on_request,
+)
 
 
 def test_a_pause_lasts_until_it_is_ended(tmp_path):
@@ -21,7 +28,7 @@ def test_a_pause_lasts_until_it_is_ended(tmp_path):
 
 def test_what_is_not_readable_is_no_request(tmp_path):
     for text in ("", "[]", '{"action": "pause"}', '{"action": "pause", "at": 3, "by": "x"}'):
-        (tmp_path / FILE).write_text(text)
+        (tmp_path / CONTROL_FILE).write_text(text)
         assert read_control(tmp_path) is None
 
 

@@ -7,8 +7,8 @@ import pytest
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.core.usage_terms import combine_terms, header_terms, parse_preferences, rules_terms, tdmrep_terms
+from evercrawl.model.document import UsageTerms, terms_from, usage_text
 from evercrawl.model.settings import ParseSettings
-from evercrawl.model.usage import UsageTerms, terms_from, usage_text
 
 URL = "https://a.example/news/1"
 HTML = (("Content-Type", "text/html"),)

@@ -15,7 +15,7 @@ from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.minhash import SignatureMatch, text_signature
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.items import ItemPage
-from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import SiteModel
 from evercrawl.core.sentiment.field_analysers import ItemExtractor
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.not_found import ProbeAnswer, common_message, soft_404_page

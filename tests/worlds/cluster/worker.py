@@ -22,7 +22,7 @@ from evercrawl.engine.ports import Fetcher
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.settings import Settings
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from tests.worlds.cluster.connection import Connection, Latency
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.monitor import BreachKind, Monitor, WorkerLease

@@ -16,7 +16,7 @@ from evercrawl.core.url import path_of
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.fetch import Exchange, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
-from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.sim_world import MemoryArchive, MemoryNear
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
 from tests.worlds.traps.sites import TrapResponse, TrapSite

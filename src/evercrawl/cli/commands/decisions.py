@@ -24,10 +24,10 @@ from evercrawl.cli.terminal import (
     revisit_text,
 )
 from evercrawl.collection.urls import parse_page_url
+from evercrawl.model.document import usage_text
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import format_days
-from evercrawl.model.usage import usage_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -29,9 +29,9 @@ from evercrawl.collection.exchange.tables import (
 )
 from evercrawl.collection.exchange.web_archives import write_cdxj, write_wacz, write_warc
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.document import require_use
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
-from evercrawl.model.usage import require_use
 
 ExportFormat = Literal[
     "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset", "chunks"

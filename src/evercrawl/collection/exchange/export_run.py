@@ -21,12 +21,11 @@ from evercrawl.collection.stored_pages import StoredRecord, decode_stored_body, 
 from evercrawl.core.url import site_of, site_parts
 from evercrawl.engine.assets import asset_mark, asset_marks
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.document import Document
+from evercrawl.model.document import USAGE_KEY, Document, UsageTerms, require_use, terms_from
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
-from evercrawl.model.usage import USAGE_KEY, UsageTerms, require_use, terms_from
 
 
 def selected_versions(

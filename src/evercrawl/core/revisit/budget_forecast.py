@@ -22,8 +22,7 @@ from evercrawl.core.revisit.rate_estimate import (
     time_current,
     with_change_rate,
 )
-from evercrawl.core.revisit.site_model import SiteModel
-from evercrawl.core.revisit.visit_schedule import BudgetLevel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, SiteModel
 from evercrawl.core.revisit.visit_value import MARGIN, due_at, probability_current, value_now
 
 UNVISITED = PageEstimate()

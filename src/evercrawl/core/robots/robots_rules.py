@@ -13,12 +13,12 @@ from evercrawl.core.faults import retry_after
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, path_and_query
 from evercrawl.core.url import PAGE_SCHEMES, path_of
 from evercrawl.core.usage_terms import rules_terms
+from evercrawl.model.document import UsageTerms
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, header
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
-from evercrawl.model.usage import UsageTerms
 
 MIN_LIFETIME = timedelta(minutes=10)  # A copy is used at least this long. `max-age=0` is rarely intended.
 QUICK_RETRY = timedelta(seconds=10)  # Wait before the first retry of a robots.txt that could not be read.

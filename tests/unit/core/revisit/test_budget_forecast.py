@@ -17,8 +17,7 @@ from evercrawl.core.revisit.budget_forecast import (
     interval_of,
 )
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
-from evercrawl.core.revisit.site_model import SiteModel, update_site_model
-from evercrawl.core.revisit.visit_schedule import BudgetLevel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, SiteModel, update_site_model
 
 NOW = 100.0
 RATES = (0.005, 0.03, 0.15)

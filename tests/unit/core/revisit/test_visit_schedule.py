@@ -7,10 +7,10 @@ from math import inf
 import pytest
 
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate
-from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of, update_site_model
 from evercrawl.core.revisit.visit_schedule import (
     POLICIES,
     BudgetLevel,
+    SiteModel,
     WaitCause,
     changed_share,
     is_marked_cached,
@@ -21,6 +21,9 @@ from evercrawl.core.revisit.visit_schedule import (
     rule_state_bytes,
     rule_state_of,
     schedule_of,
+    site_model_bytes,
+    site_model_of,
+    update_site_model,
     wait_cause,
 )
 from evercrawl.core.revisit.visit_update import new_page_estimate

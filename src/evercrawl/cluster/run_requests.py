@@ -1,6 +1,7 @@
-"""Requests to visit pages soon, from the operator or from a site owner by IndexNow.
-Each request is a small file in the collection's folder, so any process can add one while another crawls. A file is
-deleted once its pages are queued on disk: it may be processed twice but is never lost."""
+"""Requests of other processes to a running crawl, by small files in the collection's folder.
+To visit pages soon, from the operator or from a site owner by IndexNow: a file is deleted once its pages are queued on
+disk, so it may be processed twice but is never lost. To pause, resume or stop: a pause lasts until it is ended or a
+person starts a crawl; a request to stop only affects runs that began before it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -160,3 +161,59 @@ async def _poll_requests(crawl: Crawl, collection: Path, part: WorkerPart) -> No
     while True:
         await asyncio.sleep(POLL_INTERVAL_S)
         await queue_requests(crawl, collection, part)
+
+
+CONTROL_FILE = "run-control.json"
+CONTROL_POLL_S = 1.0
+
+
+class RunControl(NamedTuple):
+    """What was requested, when and by whom."""
+
+    action: str  # pause or stop
+    at: datetime
+    by: str
+
+
+def request_control(collection: Path, action: str, *, by: str) -> RunControl:
+    """Ask the running crawl to pause or to stop."""
+    control = RunControl(action, datetime.now(UTC), by)
+    fresh = collection / f"{CONTROL_FILE}.{os.getpid()}.new"
+    try:
+        fresh.write_text(json.dumps(control._asdict() | {"at": control.at.isoformat()}), encoding="utf-8")
+        fresh.replace(collection / CONTROL_FILE)
+    except OSError as error:
+        raise StoreUnavailable(f"{collection / CONTROL_FILE} cannot be written: {error.strerror or error}") from error
+    return control
+
+
+def end_control(collection: Path) -> bool:
+    """End a pause; return False if there was none."""
+    control = read_control(collection)
+    (collection / CONTROL_FILE).unlink(missing_ok=True)
+    return control is not None and control.action == "pause"
+
+
+def read_control(collection: Path) -> RunControl | None:
+    """Return what was requested last; None: nothing, or the file is not readable."""
+    try:
+        fields = json.loads((collection / CONTROL_FILE).read_text(encoding="utf-8"))
+        return RunControl(str(fields["action"]), datetime.fromisoformat(fields["at"]), str(fields["by"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def pause_of(collection: Path) -> RunControl | None:
+    """Return the pause that lasts; None: there is none."""
+    control = read_control(collection)
+    return control if control is not None and control.action == "pause" else None
+
+
+async def stop_on_request(collection: Path, stop: Callable[[], None], *, began: datetime) -> None:
+    """Call `stop` when a stop is requested after the run began."""
+    while True:
+        control = read_control(collection)
+        if control is not None and control.action == "stop" and control.at > began:
+            stop()
+            return
+        await asyncio.sleep(CONTROL_POLL_S)
