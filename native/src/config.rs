@@ -3,10 +3,12 @@
 //! Limits and word lists stay in Python, so that there is one place to change them.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+// Every member is ours, so that no page can make them collide.
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::nesting::NestingRules;
 

@@ -1,8 +1,7 @@
 //! How deep the elements of a page nest, as `_dangerous_at` of `core/document/bounds.py` measures it.
 
-use std::collections::HashSet;
-
 use memchr::memmem;
+use rustc_hash::FxHashSet as HashSet;
 
 /// The lists of the reference.
 pub struct NestingRules {
