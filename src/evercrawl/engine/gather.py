@@ -265,7 +265,7 @@ class VisitReader:
         """Read what the store knows about an answer. Links that are not pages yet are reserved for this visit."""
         related = await self._look_up(turn, answer, known, now=now)
         # What other visits of the site write is read last.
-        return related._replace(knowledge=self._site_knowledge(turn.queue.site, turn.page, related.knowledge))
+        return related._replace(knowledge=self._site_knowledge(turn.queue.site, turn.page, related))
 
     async def _look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         match answer:
@@ -359,9 +359,10 @@ class VisitReader:
         if self._policy.settings.sitemaps.enabled:
             await knowledge.sitemaps.of(site.id)
 
-    def _site_knowledge(self, site: Site, page: Page, before: SiteKnowledge) -> SiteKnowledge:
+    def _site_knowledge(self, site: Site, page: Page, related: Related) -> SiteKnowledge:
         """Return what is known about a site now; its states are loaded."""
-        knowledge = self._knowledge
+        knowledge, before, content = self._knowledge, related.knowledge, related.content
+        teaches = page.visits == 0 or (content is not None and not content.past.is_same)
         change = knowledge.change.cached(site.id)
         outlook = knowledge.revisits.outlooks.cached(site.id)
         sitemaps = knowledge.sitemaps.cached(site.id) if self._policy.settings.sitemaps.enabled else None
@@ -375,7 +376,7 @@ class VisitReader:
             before.traps if before.traps is None or traps is None else traps.value,
             before.soft_404,
             None if yields is None else yields.value,
-            knowledge.order.learned_form(page.url),
+            knowledge.order.learned_form(page.url) if teaches else None,
             before.hosts,
             self._probes.may_probe(site.id),
             page.version > 0 and self._probes.may_check_gone(site.id, page.id, now=self._runtime.clock.now()),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
+
+CACHED_ANSWERS = 64  # A visit asks for about twenty fields of its answer.
 
 Headers = tuple[tuple[str, str], ...]
 """Header fields in the order received; names as received, values without surrounding space (latin-1)."""
@@ -13,11 +16,17 @@ Headers = tuple[tuple[str, str], ...]
 
 def header(headers: Headers, name: str) -> str | None:
     """Return the first value of a header field; the name is case-insensitive."""
-    wanted = name.lower()
-    for name_sent, value in headers:
-        if name_sent.lower() == wanted:
-            return value
-    return None
+    return _first_values(headers).get(name.lower())
+
+
+def header_values(headers: Headers, name: str) -> list[str]:
+    """Return every value of a header field whose name is given in lower case."""
+    return [value for sent, value in headers if sent.lower() == name] if name in _first_values(headers) else []
+
+
+@lru_cache(maxsize=CACHED_ANSWERS)
+def _first_values(headers: Headers) -> dict[str, str]:
+    return {name.lower(): value for name, value in reversed(headers)}
 
 
 class Fault(StrEnum):

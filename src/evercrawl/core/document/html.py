@@ -33,7 +33,7 @@ from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import canonical_of_href, join, parse, without_user
 from evercrawl.core.usage_terms import page_terms
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
-from evercrawl.model.fetch import Headers, header
+from evercrawl.model.fetch import Headers, header, header_values
 from evercrawl.model.settings import ParseSettings
 from evercrawl.model.user_agent import product_token
 
@@ -115,8 +115,7 @@ def base_url(page_url: str, href: str | None) -> str:
 def robots_directives(headers: Headers, metas: list[Attributes], *, agent: str) -> Directives:
     """Return what the page asks of robots."""
     named = [(meta.get("name") or "", meta.get("content") or "") for meta in metas if meta.get("name")]
-    tags = [value for name, value in headers if name.lower() == "x-robots-tag"]
-    return parse_directives(product_token(agent), named, tags)
+    return parse_directives(product_token(agent), named, header_values(headers, "x-robots-tag"))
 
 
 def page_title(elements: Elements, limits: ParseSettings) -> str | None:
@@ -172,9 +171,8 @@ def _add_alternate(found: dict[Alternate, None], url: str | None, hreflang: str 
 
 
 def _header_links(headers: Headers) -> Iterator[HeaderLink]:
-    for name, value in headers:
-        if name.lower() == "link":
-            yield from parse_link_header(value)
+    for value in header_values(headers, "link"):
+        yield from parse_link_header(value)
 
 
 def find_refresh(

@@ -15,7 +15,7 @@ import zstandard
 from isal import isal_zlib
 
 from evercrawl.core.http.http1 import split_list
-from evercrawl.model.fetch import Headers, Truncation
+from evercrawl.model.fetch import Headers, Truncation, header_values
 
 MAX_CODINGS = 3  # Maximum number of stacked codings.
 MAX_MEMBERS = 1000  # Maximum number of gzip members or zstd frames in one body.
@@ -78,10 +78,8 @@ def decode(
 
 def unknown_coding(headers: Headers) -> str | None:
     """Return the content coding that `decode` cannot undo; None: there is none. Such a body is kept as bytes."""
-    for name, value in headers:
-        if name.lower() == "content-encoding" and (unknown := _unknown_in(value)) is not None:
-            return unknown
-    return None
+    found = map(_unknown_in, header_values(headers, "content-encoding"))
+    return next((unknown for unknown in found if unknown is not None), None)
 
 
 @lru_cache(maxsize=CACHED_VALUES)
@@ -102,7 +100,7 @@ def _is_no_coding(name: str) -> bool:
 
 def decode_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
     """Decode a complete body as its headers say."""
-    codings = split_list([value for name, value in headers if name.lower() == "content-encoding"])
+    codings = split_list(header_values(headers, "content-encoding"))
     return decode(wire_body, codings, limits=limits)[0]
 
 
