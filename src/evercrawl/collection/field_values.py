@@ -20,6 +20,7 @@ from evercrawl.collection.stored_pages import (
     decode_stored_body,
     load_page,
     parse_response,
+    read_bounded,
     read_response,
     read_stored_record,
     utc_now,
@@ -114,7 +115,10 @@ def propose_for_page(collection: Path, settings: Settings, url: str, rule: Field
     if not earlier:
         return None
     before, was = earlier[0]
-    found = find_repair(before.page, newest.page, rule, was, now)
+    pages = (before.page, newest.page)
+    found = read_bounded(
+        "repairing fields", find_repair, *pages, rule, was, now, chars=_chars(pages), limits=settings.parse
+    )
     if found is None:
         return RepairProposal(lost._replace(text=was.text or ""))
     repair = found._replace(url=stored.page.url, at=newest.seen_at)
@@ -165,17 +169,32 @@ def pick_part(collection: Path, settings: Settings, url: str, at: str | None, pl
     """Return selectors for the element at a place of a version, checked on other versions of the page."""
     stored = load_page(collection, settings, url)
     page = version_part(collection, settings, stored, stored.choose(at, now=utc_now()))
-    if not page.is_html or not 0 <= place < len(page.outline.elements):
-        raise ConfigError(f"there is no part {place} in {stored.page.url}; point at a part of the page again")
-    element = page.outline.elements[place]
     others = [version.page for version in _versions(collection, settings, stored)]
+    chars = _chars((page, *others))
+    found: PickedPart | None = read_bounded(
+        "finding selectors", part_at, page, others, place, chars=chars, limits=settings.parse
+    )
+    if found is None:
+        raise ConfigError(f"there is no text at part {place} of {stored.page.url}; point at another part of the page")
+    return found
+
+
+def _chars(pages: Iterable[PagePart]) -> int:
+    return sum(len(page.markup) for page in pages)
+
+
+def part_at(page: PagePart, others: Sequence[PagePart], place: int) -> PickedPart | None:
+    """Return selectors for the element at a place of a page; None: there is no element with text."""
+    if not page.is_html or not 0 <= place < len(page.outline.elements):
+        return None
+    element = page.outline.elements[place]
     found = []
     for select in part_selectors(page.outline, element)[:MAX_PICKED]:
         texts = [text for text in parse_selector(select)(page) if text]
         reads = sum(any(parse_selector(select)(other)) for other in others)
         found.append(PartSelector(select, ", ".join(texts[:3]), len(others), reads))
     if not found:
-        raise ConfigError("this part has no text; point at another one")
+        return None
     # Python's sort is stable: of equal ones, the more robust stays first.
     ranked = tuple(sorted(found, key=lambda one: -one.found))
     words = sorted(name_words(element)) or [element.tag]
@@ -257,7 +276,8 @@ def suggest_for(collection: Path, settings: Settings, url: str) -> SuggestedFiel
             break
         if pattern != stored.page.url and version.url not in parts and matches_glob(pattern, version.url):
             parts[version.url] = _part_of(collection, settings, reader, version)
-    found = suggest_fields(list(parts.values()))
+    pages = list(parts.values())
+    found = read_bounded("suggesting fields", suggest_fields, pages, chars=_chars(pages), limits=settings.parse)
     return SuggestedFields(pattern if len(parts) > 1 else stored.page.url, tuple(parts), tuple(found))
 
 
@@ -286,7 +306,10 @@ def field_rows(
             continue
         page = _part_of(collection, settings, reader, version)
         seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
-        yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted, at=seen_at))
+        found = read_bounded(
+            "reading fields", read_fields, page, wanted, seen_at, chars=len(page.markup), limits=settings.parse
+        )
+        yield FieldRow(version.url, version.number, from_us(version.seen_us), found)
 
 
 def _part_of(collection: Path, settings: Settings, reader: VersionReader, version: StoredVersion) -> PagePart:

@@ -35,7 +35,7 @@ from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.engine.interpret import QUICK_COMPARED_BYTES
+from evercrawl.engine.interpret import QUICK_COMPARED_BYTES, QUICK_FIELD_BYTES
 from evercrawl.engine.parsing import BUILT_IN_TYPES
 from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -355,6 +355,16 @@ def call_bounded(
     if size <= QUICK_COMPARED_BYTES:
         return function(*arguments), None
     return _parse_processes().call_now(LongCall(what, function, arguments, limits))
+
+
+def read_bounded(what: str, function: Callable[..., Any], *arguments: Any, chars: int, limits: ParseSettings) -> Any:
+    """Return what a function reads in pages of so many characters with selectors; raise StoreUnavailable at a limit."""
+    if chars <= QUICK_FIELD_BYTES:
+        return function(*arguments)
+    found, stopped = _parse_processes().call_now(LongCall(what, function, arguments, limits))
+    if stopped is not None:
+        raise StoreUnavailable(f"{stopped}; parse.max_cpu_time sets the limit")
+    return found
 
 
 def compare_bounded(

@@ -30,6 +30,7 @@ from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
 QUICK_COMPARED_BYTES = 128 * 1024  # Both versions together; hostile ones of this size take about a second.
+QUICK_FIELD_BYTES = 16 * 1024  # The same for fields: selectors take time that grows faster than the page.
 MAX_FIRST_PAGES = 30  # First visits per site that teach what its pages have in common.
 
 
@@ -174,7 +175,7 @@ async def read_fields_bounded(
     """Return the fields of a page, compared with those of the version before, or None and the limit that was reached:
     the user's expressions may take long on a large page."""
     size = len(after.markup) + (len(before.markup) if before is not None else 0)
-    if policy.parser is None or size <= QUICK_COMPARED_BYTES:
+    if policy.parser is None or size <= QUICK_FIELD_BYTES:
         return compare_page_fields(before, after, rules), None
     call = LongCall("reading fields", compare_page_fields, (before, after, rules), policy.settings.parse)
     found: FieldComparison | None
@@ -186,7 +187,7 @@ async def repair_fields_bounded(
     found: FieldComparison, earlier: PagePart, after: PagePart, rules: tuple[FieldRule, ...], policy: Policy
 ) -> FieldComparison:
     """Return the fields of a page with those found again that were missing; as they are if that takes too long."""
-    if policy.parser is None or len(earlier.markup) + len(after.markup) <= QUICK_COMPARED_BYTES:
+    if policy.parser is None or len(earlier.markup) + len(after.markup) <= QUICK_FIELD_BYTES:
         return repair_missing(found, earlier, after, rules)
     call = LongCall("repairing fields", repair_missing, (found, earlier, after, rules), policy.settings.parse)
     repaired: FieldComparison | None

@@ -27,7 +27,7 @@ from evercrawl.core.fields.selectors import PagePart
 from evercrawl.engine.decision import Past, Policy
 from evercrawl.engine.interpret import (
     QUICK_BYTES,
-    QUICK_COMPARED_BYTES,
+    QUICK_FIELD_BYTES,
     CompareTask,
     compare,
     compare_long,
@@ -268,7 +268,7 @@ def long_comparison(processes: ParseProcesses, limits: ParseSettings) -> tuple[C
 
 
 def test_fields_of_large_pages_are_read_within_the_budget(processes: ParseProcesses) -> None:
-    page = PagePart("<p class=price>3.50</p>" * (QUICK_COMPARED_BYTES // 20), "")
+    page = PagePart("<p class=price>3.50</p>" * (QUICK_FIELD_BYTES // 4), "")
     rules = tuple(FieldRule(f"price{number}", ("*",), "css:.price", FieldType.TEXT) for number in range(20))
 
     def read(seconds: float) -> tuple[FieldComparison | None, str | None]:

@@ -15,6 +15,7 @@ PLACE_ATTRIBUTE = "data-evercrawl-place"
 MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
+MAX_PATH_STEPS = 100  # Matching a path takes time that grows with its steps and with the elements around each.
 SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head", "del", "s", "strike"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary"})
 _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
@@ -139,21 +140,28 @@ class PageOutline:
         around = [element, *self.near_ancestors(element)]
         row = next((one for one in around if one.tag == "tr"), None)
         cell = next((one for one in around if one.tag in ("td", "th")), None)
-        table = next((one for one in self.ancestors(row) if one.tag == "table"), None) if row else None
-        if row is None or cell is None or table is None:
+        if row is None or cell is None or (table := self.table_of(row)) < 0:
             return "", ""
         cells = self.children.get(row.place, [])
         column = cells.index(cell.place) if cell.place in cells else 0
         label = (self.text(self.elements[cells[0]], 100) or "") if column else ""
         return label, self._column_head(table, row, column)
 
-    def _column_head(self, table: Element, row: Element, column: int) -> str:
-        for at in range(table.place + 1, row.place):
-            if self.elements[at].tag == "tr":
-                cells = self.children.get(at, [])
-                head = self.elements[cells[column]] if column < len(cells) else None
-                return (self.text(head, 100) or "") if head is not None and head.tag == "th" else ""
-        return ""
+    def table_of(self, element: Element) -> int:
+        """Return the place of the table around an element; -1: none."""
+        return next((one.place for one in self.near_ancestors(element) if one.tag == "table"), -1)
+
+    def _column_head(self, table: int, row: Element, column: int) -> str:
+        first = self._first_rows.get(table, row.place)
+        cells = self.children.get(first, []) if first < row.place else []
+        head = self.elements[cells[column]] if column < len(cells) else None
+        return (self.text(head, 100) or "") if head is not None and head.tag == "th" else ""
+
+    @cached_property
+    def _first_rows(self) -> dict[int, int]:
+        """The first row of each table."""
+        rows = [one for one in self.elements if one.tag == "tr"]
+        return {self.table_of(row): row.place for row in reversed(rows)}
 
 
 def name_words(element: Element) -> frozenset[str]:
@@ -202,7 +210,7 @@ def robust_selectors(outline: PageOutline, target: Element) -> list[str]:
         if matches[:1] == [target.place]:
             (unique if len(matches) == 1 else first).append(css)
     path = _path(outline, target)
-    if outline.select(path)[:1] == [target.place]:
+    if path and outline.select(path)[:1] == [target.place]:
         first.append(path)
     return list(dict.fromkeys([*unique, *first]))
 
@@ -265,10 +273,10 @@ def _step(outline: PageOutline, element: Element) -> str:
 
 
 def _path(outline: PageOutline, target: Element) -> str:
-    """Return the path from the root, by places."""
-    steps = [_step(outline, target)]
-    steps += [_step(outline, around) for around in outline.ancestors(target)]
-    return " > ".join(reversed(steps))
+    """Return the path from the root, by places; empty if it is too long."""
+    around = list(islice(outline.ancestors(target), MAX_PATH_STEPS))
+    steps = [_step(outline, element) for element in (target, *around)]
+    return " > ".join(reversed(steps)) if len(around) < MAX_PATH_STEPS else ""
 
 
 def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
@@ -341,7 +349,7 @@ def page_tables(page: PageOutline) -> list[PageTable]:
             rows[element.place] = [(False, pair) for pair in _pairs(page, element)]
             left -= 2 * len(rows[element.place])
         elif element.tag == "tr":
-            table = next((one.place for one in page.ancestors(element) if one.tag == "table"), -1)
+            table = page.table_of(element)
             cells = [page.elements[at] for at in page.children.get(element.place, [])]
             cells = [cell for cell in cells if cell.tag in ("td", "th")]
             left -= len(cells)

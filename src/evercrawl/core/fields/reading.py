@@ -37,7 +37,7 @@ def page_part(headers: Headers, body: bytes, text: str) -> PagePart:
     return PagePart(markup, text, sniff_media_type(headers, body) in HTML_TYPES)
 
 
-def read_fields(page: PagePart, rules: Iterable[FieldRule], *, at: str | None = None) -> dict[str, FieldReading]:
+def read_fields(page: PagePart, rules: Iterable[FieldRule], at: str | None = None) -> dict[str, FieldReading]:
     """Return the reading of each rule on a page as it was at a time; None: now."""
     return {rule.name: read_field(page, rule, at=at) for rule in rules}
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -21,6 +22,7 @@ MAX_SCRIPT_CHARS = 1_000_000
 MAX_ITEMS = 2000  # Items of one page.
 MAX_DATA_CHARS = 1_000_000  # Of all texts in microdata and RDFa of one page.
 MAX_DEPTH = 20
+MAX_NAME_CHARS = 2000  # Of a base, of the name of a property, of a path; longer ones are no names.
 MAX_VALUES = 5000  # Values of one page that become fields.
 _URL_ATTRIBUTES = {
     "a": "href", "area": "href", "link": "href", "img": "src", "audio": "src", "video": "src", "embed": "src",
@@ -150,7 +152,8 @@ def _marked_items(tree: LexborHTMLParser, base: str) -> list[DataItem]:
 
 def _base_of(tree: LexborHTMLParser, base: str) -> str:
     node = tree.css_first("base[href]")
-    return _resolved(base, node.attributes.get("href") or "") if node is not None else base
+    stated = (node.attributes.get("href") or "") if node is not None else ""
+    return _resolved(base, stated) if 0 < len(stated) <= MAX_NAME_CHARS else base
 
 
 def _resolved(base: str, link: str) -> str:
@@ -260,7 +263,7 @@ def _expand(name: str, vocabulary: str) -> str:
     prefix, colon, rest = name.partition(":")
     if colon and prefix == "schema":
         return f"http://schema.org/{rest}"
-    return name if colon or not vocabulary else vocabulary + name
+    return name if colon or not 0 < len(vocabulary) <= MAX_NAME_CHARS else vocabulary + name
 
 
 # Open Graph
@@ -281,26 +284,23 @@ def open_graph(tree: LexborHTMLParser) -> list[tuple[str, str]]:
 
 def structured_values(items: list[DataItem]) -> list[tuple[str, str]]:
     """Return the values of items with their paths, such as `Product.offers.price`, in order."""
-    found: list[tuple[str, str]] = []
-    for item in items:
-        prefix = "" if item.syntax == "opengraph" else item.name
-        if prefix or item.syntax == "opengraph":
-            _add_values(item, prefix, found, 0)
-    return found[:MAX_VALUES]
+    prefixes = ((item, "" if item.syntax == "opengraph" else item.name) for item in items)
+    found = (one for item, prefix in prefixes if prefix or item.syntax == "opengraph" for one in _values(item, prefix))
+    return [one for one in islice(found, MAX_VALUES) if one is not None]
 
 
-def _add_values(item: DataItem, prefix: str, found: list[tuple[str, str]], depth: int) -> None:
-    if depth > MAX_DEPTH or len(found) >= MAX_VALUES:
-        return
+def _values(item: DataItem, prefix: str, depth: int = 0) -> Iterator[tuple[str, str] | None]:
+    """Yield the values of an item with their paths, and None for each item inside: one that has several names occurs
+    several times, so that items count as well."""
     for name, values in item.properties.items():
         own = name if item.syntax == "opengraph" else _local_name(name)
         path = f"{prefix}.{own}" if prefix else own
-        for value in values:
-            if isinstance(value, DataItem):
-                _add_values(value, path, found, depth + 1)
-            else:
-                text = value if isinstance(value, str) else json.dumps(value)
-                found.append((path, text))
+        for value in values if len(path) <= MAX_NAME_CHARS else ():
+            if not isinstance(value, DataItem):
+                yield path, value if isinstance(value, str) else json.dumps(value)
+            elif depth < MAX_DEPTH:
+                yield None
+                yield from _values(value, path, depth + 1)
 
 
 def select_data(tree: LexborHTMLParser, path: str) -> list[str]:

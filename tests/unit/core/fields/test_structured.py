@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.fields.outline import PageOutline, page_tables
+from evercrawl.core.fields.reading import compare_page_fields
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import DataItem, structured_items, structured_values
 from evercrawl.core.fields.suggest import suggest_fields
+from evercrawl.model.fields import FieldRule, FieldType
 
 JSON_LD = """<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [{"@type": "Product",
 "name": "Kettle", "offers": {"@type": "Offer", "price": 49.9, "priceCurrency": "EUR"}}]}</script>
@@ -117,3 +121,31 @@ def test_fields_of_json_pages_and_feeds_are_suggested():
     assert [(one.name, one.type, one.values) for one in suggest_fields([data])] == [("price", "list", ("5, 7",))]
     feed = PagePart("<rss><channel><item><title>One</title></item></channel></rss>", "", is_html=False)
     assert [(one.name, one.values) for one in suggest_fields([feed])] == [("title", ("One",))]
+
+
+def test_items_with_several_names_are_read_in_bounded_time():
+    nested = LexborHTMLParser(
+        "<div itemscope itemtype='https://schema.org/T'>" + "<div itemscope itemprop='a b c d'>" * 20
+    )
+    start = time.process_time()
+    assert structured_values(structured_items(nested)) == []
+    assert time.process_time() - start < 1
+
+
+def test_long_vocabularies_and_bases_are_not_repeated_in_every_name():
+    names = "".join(f"<b property=p{at}>v</b><a property=a{at} href=x>y</a>" for at in range(50))
+    page = f"<base href='/{'x' * 5000}'><div vocab='{'x' * 5000}' typeof=T>{names}</div>"
+    (item,) = structured_items(LexborHTMLParser(page), "https://a.example/b")
+    assert item.properties["p0"] == ["v"]
+    assert item.properties["a0"] == ["https://a.example/x"]
+
+
+def test_fields_of_hostile_pages_take_bounded_time():
+    deep = PagePart("<p>x" * 1000, ""), PagePart("<section>x" * 1000, "")
+    rows = "<tr><td>k<td>$ 5" * 2000
+    wide = [PagePart(f"<table><caption>{'<b>a</b>' * 4000}</caption>{rows}<tr><td>{price}", "") for price in ("", "x")]
+    start = time.process_time()
+    compare_page_fields(*deep, (FieldRule("texts", ("*",), "css:p", FieldType.LIST),))
+    compare_page_fields(*wide, (FieldRule("price", ("*",), "css:.price", FieldType.NUMBER),))
+    compare_page_fields(*reversed(wide), (FieldRule("price", ("*",), "table:k", FieldType.NUMBER),))
+    assert time.process_time() - start < 3
