@@ -22,12 +22,8 @@ pub fn is_too_deep(rules: &NestingRules, lowered: &[u8]) -> bool {
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'<', &lowered[at..]) {
         let start = at + offset;
-        if let Some(end) = comment_end(lowered, start) {
-            at = end;
-            continue;
-        }
         if foreign == 0 {
-            if let Some(end) = raw_text_end(rules, lowered, start) {
+            if let Some(end) = comment_end(lowered, start).or_else(|| raw_text_end(rules, lowered, start)) {
                 at = end;
                 continue;
             }

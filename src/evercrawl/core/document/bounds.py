@@ -21,15 +21,19 @@ _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
 _RAW_TAGS = b"script style textarea title xmp iframe noembed noframes noscript".split()
 _RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(rb"%s(?=[\s/>]).*?(?:</%s(?=[\s/>])|\Z)" % (name, name) for name in _RAW_TAGS)
+_RUBY = rb"<ruby>[^<]*+(?:</?r[bpt]c?>[^<]*+)*+</ruby>"  # Its parts end with it, and elsewhere contain each other.
 _NAME = rb"<(/?[a-z][^\s/>]*)"
-_TAGS = re.compile(b"|".join((_COMMENT, _RAW, _NAME)), re.DOTALL)
-_TAGS_IN_FOREIGN = re.compile(b"|".join((_COMMENT, _NAME)), re.DOTALL)
+_TAGS = re.compile(b"|".join((_COMMENT, _RAW, _RUBY, _NAME)), re.DOTALL)
+_TAGS_IN_FOREIGN = re.compile(_NAME)  # What looks like a comment there may be in a style of HTML, where it is none.
 _FOREIGN = frozenset((b"svg", b"math"))
+_CONTAINS_HTML = frozenset(b"desc title foreignobject mi mo mn ms mtext annotation-xml".split())
+_LEAVES_FOREIGN = frozenset(
+    b"b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu"
+    b" meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var /br /p".split()
+)
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 # Elements that end when the next of their kind begins.
-_ENDS_ITSELF = frozenset(
-    b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head body".split()
-)
+_ENDS_ITSELF = frozenset(b"p li dt dd option tr td th tbody thead tfoot colgroup a nobr html head body".split())
 _NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
 _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
 # Elements that end tags do not reach beyond (HTML standard 13.2.4.2, scopes).
@@ -104,8 +108,8 @@ def _too_deep_at(lowered: bytes) -> int:
 def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
     """Return where a tag is too long or the nesting too deep; slower, since SVG and MathML have no raw text."""
     stack: list[bytes] = []
-    foreign = 0
-    at = 0
+    foreign = inside = at = 0  # Open elements of other languages, and of those the ones that contain HTML.
+    has_left = False  # Whether a tag has ended them: what follows is HTML.
     while match := (_TAGS_IN_FOREIGN if foreign else _TAGS).search(lowered, at):
         at = match.end()
         name = match[1]
@@ -113,28 +117,37 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
             continue
         if maybe_long and _LONG_TAG.match(lowered, match.start()):
             return match.start()
+        has_left = foreign > 0 and (has_left or name in _LEAVES_FOREIGN)
         if name in _NOT_NESTING:
             continue
         if name[0] == _SLASH:
-            _close(stack, name[1:])
-        else:
+            closed = _close(stack, name[1:])
+            foreign -= sum(map(_FOREIGN.__contains__, closed))
+            inside -= sum(map(_CONTAINS_HTML.__contains__, closed))
+        elif not foreign or has_left or inside or lowered[lowered.find(b">", at) - 1] != _SLASH:  # Not <path/>.
             stack.append(name)
+            foreign += name in _FOREIGN
+            inside += name in _CONTAINS_HTML
             if len(stack) > MAX_NESTING:
                 return match.start()
-        if foreign or name in _FOREIGN:
-            foreign = sum(map(_FOREIGN.__contains__, stack))
     return len(lowered)
 
 
-def _close(stack: list[bytes], name: bytes) -> None:
-    """Remove what an end tag surely closes; one that browsers might ignore closes nothing."""
+def _close(stack: list[bytes], name: bytes) -> list[bytes]:
+    """Remove what an end tag surely closes, and return it; one that browsers might ignore closes nothing."""
+    back = 0
     if stack and stack[-1] == name:
-        stack.pop()
+        back = 1
     elif name in _CLOSES_OPEN_CHILDREN:
         limits = _TABLE_SCOPE_LIMITS if name == b"table" else _SCOPE_LIMITS
-        for back in range(1, min(MAX_END_TAG_REACH, len(stack)) + 1):
-            if stack[-back] == name:
-                del stack[-back:]
-                return
-            if stack[-back] in limits:
-                return
+        for element in islice(reversed(stack), MAX_END_TAG_REACH):
+            back += 1
+            if element == name:
+                break
+            if element in limits:
+                return []
+        else:
+            return []
+    closed = stack[len(stack) - back :]
+    del stack[len(stack) - back :]
+    return closed

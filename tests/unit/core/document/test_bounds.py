@@ -39,11 +39,42 @@ def test_a_long_script_is_not_a_long_tag() -> None:
         b"<div><table></div></table>",
         b"<DIV><x></div></x><b>",
         b"<svg><desc></svg></desc><script><div></script>",
+        b"<rt>",
+        b"<p><ruby></p><rt></ruby>",
+        b"<optgroup><option>",
     ],
 )
 def test_deep_nesting_is_cut(unit: bytes) -> None:
     page = unit * (2_000_000 // len(unit))
     assert len(truncate_markup(page)) <= len(unit) * (MAX_NESTING + 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "unit"),
+    [
+        (b"<svg><desc>", b"<div/>"),
+        (b"<svg><p>", b"<div/>"),
+        (b"<svg><desc><style><!--</style>", b"<div>"),
+        (b"<svg><p><style><!--</style>", b"<rt>"),
+    ],
+)
+def test_deep_nesting_behind_svg_is_cut(before: bytes, unit: bytes) -> None:
+    assert len(truncate_markup(before + unit * 100_000)) <= len(before) + len(unit) * (MAX_NESTING + 1)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        b"<svg><title>x</title><path d='M0 0' /></svg>",
+        b"<svg>" + b"<rect x=1 /><g><circle/></g>" * 2500 + b"</svg><p>text</p>",
+        "<ruby>漢<rp>(<rt>kan<rp>)</ruby>".encode(),
+        b"<ruby><rb>a</rb><rt>b</rt></ruby>",
+        b"<select><optgroup label=a><option>b</optgroup></select>",
+    ],
+)
+def test_long_pages_with_drawings_and_ruby_text_are_kept(unit: bytes) -> None:
+    page = unit * (600_000 // len(unit))
+    assert truncate_markup(page) == page
 
 
 @pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"'])
