@@ -23,7 +23,6 @@ from evercrawl.model.fetch import Fetched, Headers
 SHELL_CHARS = 200  # A page with scripts and less visible text than this, and without links, is an application shell.
 GAP_CHARS = 200  # A page with scripts has a gap if it has less text of its own, besides links, headings and page parts,
 FORM_GAP_CHARS = 60  # or less than this if it asks for input: scripts show what was searched for.
-LISTED_CHARS = 60  # A page with this much text, links included, and without a place to fill is a contents page: no gap.
 MAX_GAP_CHARS = 2000  # A page with more visible text has no gap.
 MIN_ADDED_WORDS, MIN_ADDED_SHARE = 5, 0.01  # Words that scripts must add to count as a gain.
 MAX_MISSES = {"shell": 2, "gap": 2, "scripted": 1}
@@ -37,7 +36,7 @@ RECHECK_DAYS = 30  # A pattern without gains is sampled again after this time,
 CHANGED_RECHECK_DAYS = 1  # or after this time if its scripts have changed.
 MAX_PATTERNS = 256  # Patterns kept per site; the oldest are dropped.
 MAX_ADDITIONS = 400  # Words and links remembered that scripts add to many pages alike.
-PLACEHOLDER_CHARS = 20  # An element with less text may be waiting for a script.
+PLACEHOLDER_CHARS = 20  # An element with less text may be waiting for a script, and so may a page without a place to fill.
 MAX_LISTED_IDS = 30
 ESTIMATED_BYTES = (12 * 1024, 64 * 1024)  # How much of a page is read to see whether it has much text, in two steps.
 
@@ -203,7 +202,7 @@ def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
         listed = len(visible_text(tree.body))
         _remove(tree, "a")
         own = len(visible_text(tree.body))
-        if own < (FORM_GAP_CHARS if asks else GAP_CHARS) and (is_open or listed < LISTED_CHARS):
+        if own < (FORM_GAP_CHARS if asks else GAP_CHARS) and (is_open or listed < PLACEHOLDER_CHARS):
             words = f"scripts, and only {own} characters of text besides links, headings, header and footer"
             return Evidence(ScriptUse.GAP, words, digest)
     return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
