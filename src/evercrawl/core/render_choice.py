@@ -36,7 +36,9 @@ RECHECK_DAYS = 30  # A pattern without gains is sampled again after this time,
 CHANGED_RECHECK_DAYS = 1  # or after this time if its scripts have changed.
 MAX_PATTERNS = 256  # Patterns kept per site; the oldest are dropped.
 MAX_ADDITIONS = 400  # Words and links remembered that scripts add to many pages alike.
-PLACEHOLDER_CHARS = 20  # An element with less text may be waiting for a script, and so may a page without a place to fill.
+PLACEHOLDER_CHARS = (
+    20  # An element with less text may be waiting for a script, and so may a page without a place to fill.
+)
 MAX_LISTED_IDS = 30
 ESTIMATED_BYTES = (12 * 1024, 64 * 1024)  # How much of a page is read to see whether it has much text, in two steps.
 

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from evercrawl.core.digest import content_digest, payload_sha1
-from evercrawl.core.document.html import is_style, page_assets, style_assets
+from evercrawl.core.document.html import is_manifest, is_style, manifest_assets, page_assets, style_assets
 from evercrawl.core.faults import FAULT_RULES, Blame
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.http.message import trusted_last_modified
@@ -388,6 +388,8 @@ def _found(url: str, answer: FetchResult) -> _Asset:
             return _Asset(True, (target,))
         case Fetched(headers=headers, body=body) if is_style(headers, url):
             return _Asset(True, style_assets(url, headers, body))
+        case Fetched(headers=headers, body=body) if is_manifest(headers, url):
+            return _Asset(True, manifest_assets(url, body))
         case Failed(fault=fault):
             return _Asset(fault not in (Fault.INTERNAL, Fault.LOCAL) and FAULT_RULES[fault].blame not in RETRIED)
         case _:

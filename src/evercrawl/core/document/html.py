@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
+import orjson
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.change.snapshot import pack_snapshot, take_snapshot
@@ -25,6 +27,7 @@ from evercrawl.core.document.links import (
     extract_links,
     parse_link_header,
     parse_refresh,
+    parse_srcset,
 )
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
@@ -296,6 +299,7 @@ def _build(
 # Assets: what a browser loads to show the page. CSS is read as tokens (CSS Syntax 3), so that URLs in comments and
 # plain strings do not count.
 
+MAX_ICONS = 50  # Of a web app manifest.
 MAX_CSS_CHARS = 5_000_000  # Characters of one style sheet that are read.
 STYLE_TYPE = "text/css"
 _STRING = r""""(?:[^"\\\n]|\\(?:\r\n|.))*+"?|'(?:[^'\\\n]|\\(?:\r\n|.))*+'?"""
@@ -308,6 +312,11 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\f\r]?|(\r\n|.))", re.DOTALL
 _NOT_PLAIN = re.compile(r"[\x00-\x20\"'()\\\x7f]")
 # Elements whose references the parser does not collect: SVG images and sprites, and backgrounds of early HTML.
 _OTHER_SELECTOR = "image, use, feImage, body[background], table[background], td[background], th[background], [style]"
+LAZY_SOURCES = ("data-src", "data-lazy-src", "data-original", "data-bg")
+LAZY_SRCSETS = ("data-srcset", "data-lazy-srcset")
+"""Attributes from which scripts take the images of elements that come into view."""
+_LAZY_SELECTOR = ", ".join(f"{tag}[{name}]" for name in LAZY_SOURCES + LAZY_SRCSETS for tag in ("img", "source", "div"))
+_LOOKS_LIKE_FILE = re.compile(r"\S*[/.]\S+")
 
 Place = Callable[[str], str | None]  # Reference as written -> what to write instead; None: leave it as it is.
 
@@ -408,6 +417,10 @@ def page_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
         if node.tag in ("image", "use", "feimage"):
             references.append(attributes.get("href") or attributes.get("xlink:href") or "")
         references.append(attributes.get("background") or "")
+    for node in tree.css(_LAZY_SELECTOR):
+        sets = (parse_srcset(node.attributes.get(name) or "") for name in LAZY_SRCSETS)
+        written = [*(node.attributes.get(name) or "" for name in LAZY_SOURCES), *chain.from_iterable(sets)]
+        references += filter(_LOOKS_LIKE_FILE.fullmatch, written)
     for node in tree.css("style"):
         references += css_references(node.text() or "")
     return tuple(dict.fromkeys([*_canonical_each(found), *_resolve(references, base)]))
@@ -416,6 +429,24 @@ def page_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
 def style_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
     """Return the assets of a style sheet, canonical and each once."""
     return tuple(dict.fromkeys(_resolve(css_references(decode_style(headers, body)), url)))
+
+
+def manifest_assets(url: str, body: bytes) -> tuple[str, ...]:
+    """Return the icons of a web app manifest, canonical and each once."""
+    try:
+        manifest = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return ()
+    icons = manifest.get("icons") if isinstance(manifest, dict) else None
+    icons = icons[:MAX_ICONS] if isinstance(icons, list) else []
+    found = [icon["src"] for icon in icons if isinstance(icon, dict) and isinstance(icon.get("src"), str)]
+    return tuple(dict.fromkeys(_resolve(found, url)))
+
+
+def is_manifest(headers: Headers, url: str) -> bool:
+    """Return whether an asset is a web app manifest, by its type or its name."""
+    kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    return kind == "application/manifest+json" or url.partition("?")[0].endswith(("manifest.json", ".webmanifest"))
 
 
 def decode_style(headers: Headers, body: bytes) -> str:

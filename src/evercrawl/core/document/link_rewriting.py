@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape, unescape
 from typing import NamedTuple
 
-from evercrawl.core.document.html import Place, rewrite_css, rewrite_srcset
+from evercrawl.core.document.html import LAZY_SOURCES, LAZY_SRCSETS, Place, rewrite_css, rewrite_srcset
 from evercrawl.core.document.links import parse_refresh
 
 # A comment, another declaration or end tag, or the start of a tag.
@@ -71,6 +71,10 @@ def _attributes(html: str, at: int) -> Iterator[_Attribute]:
 def _rewritten(name: str, attributes: list[_Attribute], place: Place) -> Iterator[tuple[_Attribute, str | None]]:
     """Yield the attributes that change with their new values; None: the attribute is left out."""
     values = {one.name: one.value for one in reversed(attributes)}
+    is_lazy = name in ("img", "source") and values.get("src", "data:").startswith("data:")
+    if is_lazy and not values.keys().isdisjoint((*LAZY_SOURCES, *LAZY_SRCSETS)):
+        yield from _shown_at_once(attributes, values, place)
+        return
     if name == "link" and "canonical" in values.get("rel", "").lower():
         return
     changed = {one: new for one in attributes if (new := _new_value(name, one, values, place)) not in (None, one.value)}
@@ -79,6 +83,26 @@ def _rewritten(name: str, attributes: list[_Attribute], place: Place) -> Iterato
             yield one, changed[one]
         elif changed and one.name in _DROPPED:
             yield one, None
+
+
+def _shown_at_once(
+    attributes: list[_Attribute], values: dict[str, str], place: Place
+) -> Iterator[tuple[_Attribute, str | None]]:
+    """Yield the attributes of an image without the wait for a script that shows it when it comes into view."""
+    lazy = {"src": _first(LAZY_SOURCES, values), "srcset": _first(LAZY_SRCSETS, values)}
+    names = {old: new for new, old in lazy.items() if old is not None}
+    for one in attributes:
+        new = _new_value("img", one._replace(name=names.get(one.name, one.name)), values, place)
+        if one.name in names:
+            yield one._replace(name=names[one.name]), new if new is not None else one.value
+        elif lazy.get(one.name) or one.name in _DROPPED:
+            yield one, None  # A placeholder, or a check.
+        elif new not in (None, one.value):
+            yield one, new
+
+
+def _first(names: tuple[str, ...], values: dict[str, str]) -> str | None:
+    return next((name for name in names if values.get(name)), None)
 
 
 def _new_value(name: str, one: _Attribute, values: dict[str, str], place: Place) -> str | None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.document.html import css_references, page_assets, rewrite_css, rewrite_srcset, style_assets
+from evercrawl.core.document.html import (
+    css_references,
+    is_manifest,
+    manifest_assets,
+    page_assets,
+    rewrite_css,
+    rewrite_srcset,
+    style_assets,
+)
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 CSS = (("Content-Type", "text/css"),)
@@ -54,11 +62,13 @@ def test_assets_of_a_page_are_what_a_browser_loads():
       <picture><source srcset="i.avif 100w"><img src=j.jpg></picture><video poster=k.jpg src=l.mp4></video>
       <a href=not.html>x</a><img src="data:image/png;base64,xx"><svg><image href=m.svg /><use href="n.svg#x"/></svg>
       <noscript><img src=o.png></noscript><table background=p.gif></table><input type=image src=q.gif><img src=e.png#x>
+      <img data-src=lazy.png data-srcset="lazy2.png 2x"><div data-bg=bg.png></div><div data-src="no file"></div>
       <svg><use href="#local"/></svg><img src="//cdn.example/r.png"><img src="http://[bad/">"""
     found = page_assets("http://e.example/x/", HTML, body)
     names = {name.removeprefix("http://e.example/sub/") for name in found}
     assert len(names) == len(found)
     letters = "a.css b.css c.png d.js e.png f.png g.png h.png i.avif j.jpg k.jpg l.mp4 m.svg n.svg o.png p.gif q.gif"
+    letters += " lazy.png lazy2.png bg.png"
     assert names == {*letters.split(), "http://e.example/i.ico", "http://cdn.example/r.png"}
 
 
@@ -69,3 +79,13 @@ def test_assets_of_a_style_sheet_are_relative_to_it():
 
 def test_other_types_have_no_assets():
     assert page_assets("http://e.example/a.txt", (("Content-Type", "text/plain"),), b"<img src=a>") == ()
+
+
+def test_the_icons_of_a_manifest_are_assets() -> None:
+    manifest = b'{"icons": [{"src": "a.png", "sizes": "48x48"}, {"src": 1}, "b.png", {"src": "/c.png"}]}'
+    assert manifest_assets("http://e.example/x/app.webmanifest", manifest) == (
+        "http://e.example/x/a.png",
+        "http://e.example/c.png",
+    )
+    assert manifest_assets("http://e.example/", b'["icons"]') == ()
+    assert is_manifest((("Content-Type", "application/manifest+json"),), "http://e.example/m")

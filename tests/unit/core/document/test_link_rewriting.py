@@ -31,6 +31,8 @@ def upper(written: str) -> str | None:
         ),
         ("<script src=/a.js integrity=x crossorigin></script>", '<script src="/A.JS"></script>'),
         ("<object data=/x data-y=/z></object>", '<object data="/X" data-y=/z></object>'),
+        ("<img src='data:,' class=lazy data-src=/a.png>", '<img class=lazy src="/A.PNG">'),
+        ("<img data-srcset='/a.png 2x' data-src=/b.png>", '<img srcset="/A.PNG 2x" src="/B.PNG">'),
         ("<a href=/x>1</a", '<a href="/X">1</a'),
     ],
 )
