@@ -9,16 +9,17 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
-from math import inf, isnan, log
+from math import exp, inf, isnan, log
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
 
-from evercrawl.lab.policy_score import UNLIMITED, gap_closed, requests_for, score
+from evercrawl.lab.policy_score import UNLIMITED, score
 from evercrawl.lab.trace_replay import Trace, read_trace
 
+MIN_MISSING = 1e-9
 MOST_PAGES = 600
 MOST_DAYS = 1096.0
 BUDGETS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -36,6 +37,31 @@ LABELS = {
     "true": "optimal, true lastmod",
     "oracle": "oracle (knows the mean rates)",
 }
+
+
+def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
+    """Return G1: the share of the way from uniform to the oracle; nan if there is none."""
+    return (freshness - uniform) / (oracle - uniform) if oracle > uniform else float("nan")
+
+
+def requests_for(goal: float, curve: Mapping[float, float]) -> float:
+    """Return the requests at which a curve (requests to freshness) reaches `goal`; infinite if it never does.
+    Missing freshness falls about as a power of the requests, so the interpolation is logarithmic."""
+    before: float | None = None
+    for requests in sorted(curve):
+        if curve[requests] >= goal:
+            return requests if before is None else _between(before, requests, goal, curve)
+        before = requests
+    return inf
+
+
+def _between(low: float, high: float, goal: float, curve: Mapping[float, float]) -> float:
+    part = (_missing(goal) - _missing(curve[low])) / (_missing(curve[high]) - _missing(curve[low]))
+    return exp(log(low) + part * (log(high) - log(low)))
+
+
+def _missing(freshness: float) -> float:
+    return log(max(1.0 - freshness, MIN_MISSING))
 
 
 FITTED = """How these sites influenced the policy: the part without a signal was chosen on all eight. The use of

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import argparse
 import gzip
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from evercrawl.adapters.learned import BACKGROUND_FILE, FOLDER
-from evercrawl.core.focus.classifier import feature_shares, format_shares
+from evercrawl.core.focus.classifier import PARTS, FeatureShares
 from evercrawl.core.focus.focus import parse_page
-from evercrawl.core.focus.page_features import page_blocks
+from evercrawl.core.focus.page_features import Blocks, page_blocks
+
+MIN_FEATURE_PAGES = 4  # Features of fewer pages are dropped.
 
 
 def main() -> None:
@@ -29,6 +33,27 @@ def main() -> None:
         )
         pages.append({name: features for name, features in blocks.items() if name not in ("url", "shape")})
     (FOLDER / BACKGROUND_FILE).write_text(format_shares(feature_shares(pages)), encoding="utf-8")
+
+
+def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:
+    """Return the share of pages that have each feature, without rare ones."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    total = 0
+    for blocks in pages:
+        total += 1
+        for name, features in blocks.items():
+            counts[name].update(features.keys())
+    return {
+        name: {feature: count / total for feature, count in sorted(of.items()) if count >= MIN_FEATURE_PAGES}
+        for name, of in sorted(counts.items())
+    }
+
+
+def format_shares(shares: FeatureShares) -> str:
+    """Format one line per feature: block, feature, parts of a thousand."""
+    return "".join(
+        f"{name}\t{feature}\t{round(share * PARTS)}\n" for name, of in shares.items() for feature, share in of.items()
+    )
 
 
 if __name__ == "__main__":

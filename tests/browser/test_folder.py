@@ -69,12 +69,25 @@ def _add(page: Page, url: str, *, extent: str, watch: str, tag: str) -> str:
     expect(page.get_by_role("group", name="What to crawl")).to_be_visible(timeout=WAIT_MS)
     page.get_by_label(extent).press("Space")
     page.get_by_label(watch).press("Space")
+    if watch == "Once":
+        _refuse_a_schedule(page)
     page.get_by_label("In a feed").press("Space")
     page.get_by_label("Tags").fill(tag)
     _check(page)
     page.get_by_role("button", name="Start").press("Enter")
     page.wait_for_url("**/c/*/live*")
     return "/c/" + page.url.partition("/c/")[2].partition("/")[0]
+
+
+def _refuse_a_schedule(page: Page) -> None:
+    """What is wrong is said above the choices, which stay as they were."""
+    page.get_by_label("Keep watching").press("Space")
+    page.get_by_label("or on a schedule").fill("whenever")
+    page.get_by_role("button", name="Start").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("'whenever' is not a schedule")
+    expect(page.get_by_label("Just this page")).to_be_checked()
+    page.get_by_label("or on a schedule").fill("")
+    page.get_by_label("Once").press("Space")
 
 
 def _check(page: Page) -> None:

@@ -340,7 +340,7 @@ def test_from_the_first_start_to_the_first_notification(browser: Browser, tmp_pa
             _watch_the_crawl(page, served)
             web.change()
             page.goto(f"{served.address}/live")
-            page.get_by_role("button", name="Refresh all pages").press("Enter")
+            page.get_by_role("button", name="Check all pages").press("Enter")
             _read_the_notification(page, served)
             assert problems == []
             _change_the_budget(page, served, collection)

@@ -36,7 +36,7 @@ _PACKAGE_PATH = re.compile(
 )
 _TEST_PATH = re.compile(r"`(tests/[\w/]+(?:\.py)?)`")
 _TEST_NAME = re.compile(r"`(test_\w+)`")
-_CALL = re.compile(r"(?m)^ *(?:\$ )?(evercrawl [a-z-].*)$|`(evercrawl [^`]+)`|\| (evercrawl [^|&\n`]*)")
+_CALL = re.compile(r"(?m)^ *(?:\$ )?(evercrawl [a-z-](?:.*\\\n)*.*)$|`(evercrawl [^`]+)`|\| (evercrawl [^|&\n`]*)")
 _REST = re.compile(r"\s+#\s| \| | && | > | < |\s{2,}")
 _OPTION = re.compile(r"`(--[a-z][a-z-]+)")
 
@@ -197,7 +197,7 @@ def _calls() -> Iterator[tuple[str, list[str]]]:
     for path in PAGES:
         text = path.read_text()
         for found in _CALL.finditer(text):
-            call = next(filter(None, found.groups()))
+            call = re.sub(r"\\\n\s*", "", next(filter(None, found.groups())))
             if not set(call.split()[1:2]) & {*COMMANDS, "-C", "-q"} and found[2] is None:
                 continue  # A sentence with our name.
             line = text.count("\n", 0, found.start()) + 1

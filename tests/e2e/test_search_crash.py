@@ -14,10 +14,11 @@ from evercrawl.adapters.sql.log_reader import log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy import TextIndex
 from evercrawl.adapters.tantivy.text_index import index_folder
-from evercrawl.collection.search_index import catch_up, missing_versions
+from evercrawl.collection.search_index import catch_up
 from evercrawl.model.settings import SearchSettings
 from tests.command_server import start_command
 from tests.e2e import crash
+from tests.index_checks import missing_versions
 
 SEED = 20261116
 PAGES_PER_KILL = 30

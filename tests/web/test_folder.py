@@ -78,6 +78,10 @@ def _rows(web: Interface, query: str = "") -> dict[str, dict[str, object]]:
     return {row["name"]: row for row in found["collections"]}
 
 
+def test_scripts_are_led_below_the_collection(web: Interface):
+    assert f'data-upload="{COAST}/api/v1/backup-files"' in web.operator.get(f"{COAST}/backups").text
+
+
 def test_the_home_page_lists_all_collections(web: Interface):
     rows = _rows(web)
     assert set(rows) == {"coast", "My town"}, "links and other folders are left out"

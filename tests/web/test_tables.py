@@ -57,6 +57,9 @@ def test_filters_narrow_and_stay_in_the_url(web: Interface):
     assert all(row["status"] == 200 for row in good)
     others = _get(web, "/pages", status="!=200", limit="1000")["pages"]
     assert len(good) + len(others) == len(everything)
+    both = _get(web, "/pages", status=">=200 & !=404", url="/page/ & !/page/1", limit="1000")["pages"]
+    assert both
+    assert all(row["status"] != 404 and "/page/" in row["url"] and "/page/1" not in row["url"] for row in both)
     some = _get(web, "/pages", url="HARBOUR.example/page/", visits=">1", sort="-visits", limit="3")
     assert some["pages"]
     assert all("harbour.example/page/" in row["url"] for row in some["pages"])

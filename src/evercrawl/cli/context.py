@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -198,8 +200,53 @@ def _state_folder(env: Mapping[str, str]) -> Path:
     return Path(state) / "evercrawl"
 
 
+class HelpFormatter(click.HelpFormatter):
+    """Help whose examples fit the terminal."""
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs; examples are lines after a backspace, as in click."""
+        parts = [self._fit(part) if part.startswith("\b\nevercrawl ") else part for part in text.split("\n\n")]
+        super().write_text("\n\n".join(parts))
+
+    def _fit(self, part: str) -> str:
+        """Return examples with their comments in one column, or below them where that is too wide."""
+        room = self.width - self.current_indent
+        rows = [re.split(r"(?<=\S) {2,}(?=\S)", line, maxsplit=1) for line in part.splitlines()[1:]]
+        column = 2 + max((len(row[0]) for row in rows if len(row) == 2), default=0)
+        is_wide = any(column + len(row[1]) > room for row in rows if len(row) == 2)
+        lines = []
+        for command, *comment in rows:
+            wrapped = textwrap.wrap(command, room - 2, subsequent_indent="    ", break_on_hyphens=False)
+            lines += [f"{line} \\" for line in wrapped[:-1]] + wrapped[-1:]
+            if comment and is_wide:
+                lines.append(f"    {comment[0]}")
+            elif comment:
+                lines[-1] = lines[-1].ljust(column) + comment[0]
+        return "\n".join(["\b", *lines])
+
+
+click.Context.formatter_class = HelpFormatter
+
+
+class CommonOption(click.Option):
+    """An option of every command, which only the help of the program explains."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return how to write the option, and its text; in commands, one line stands for all of them."""
+        if ctx.parent is None:
+            return super().get_help_record(ctx)
+        is_last = self.name == "untrusted"
+        return ("-C DIR, -q, -v, ...", "Options of all commands: evercrawl --help.") if is_last else None
+
+
 class CommandGroup(click.Group):
     """A group that suggests the closest name for a mistyped command."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their whole first sentences."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(500)) for name, one in found if one and not one.hidden])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -280,7 +327,8 @@ def _store_option(ctx: click.Context, param: click.Parameter, value: Any) -> Non
 
 
 def _common_option(*names: str, **attributes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return click.option(*names, expose_value=False, is_eager=True, callback=_store_option, **attributes)
+    attributes |= {"cls": CommonOption, "expose_value": False, "is_eager": True, "callback": _store_option}
+    return click.option(*names, **attributes)
 
 
 _COMMON_OPTIONS = (

@@ -127,9 +127,9 @@ def root(ctx: click.Context) -> None:
     """Keep an up-to-date copy of web sites: polite, crash-safe, and able to explain every decision.
 
     \b
-    evercrawl crawl https://example.org     crawl a site into ./example.org.evercrawl
+    evercrawl crawl https://example.org     crawl a site into example.org.evercrawl
     evercrawl crawl                         later: resume, or fetch what is due
-    evercrawl why https://example.org/x     explain why a page was or was not fetched
+    evercrawl why https://example.org/x     why a page was or was not fetched
     evercrawl completion bash --help        set up shell completion
     """
     ctx.ensure_object(CliContext)

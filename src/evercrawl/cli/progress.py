@@ -111,29 +111,28 @@ class LiveProgress:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(_FRAMES[self.frame % len(_FRAMES)] + " ", style="cyan")
         room = self.cli.err.width - len(_HINT) - 2
-        line.append(safe_line(progress_line(progress), longest=max(room, _MIN_COLUMNS)))
+        line.append(progress_line(progress, longest=max(room, _MIN_COLUMNS)))
         return line.append(_HINT, style="dim")
 
 
-def progress_line(progress: Progress) -> str:
-    """Return one line: pages, rate, bytes, errors, time left, and what the run waits for."""
-    parts = [
-        f"{progress.fetched:,}/{progress.known:,} pages",
-        f"{progress.requests_per_s:.1f} req/s",
-        format_size(progress.bytes),
-        f"{progress.errors:,} errors",
-    ]
+def progress_line(progress: Progress, *, longest: int | None = None) -> str:
+    """Return one line: pages, time left, rate, bytes, errors, and what the run waits for; the last parts are left out
+    if they do not fit."""
+    parts = [f"{progress.fetched:,}/{progress.known:,} pages"]
+    if progress.queued and progress.requests_per_s > 0:
+        parts.append(f"~{format_duration(progress.queued / progress.requests_per_s)} left")
+    parts += [f"{progress.requests_per_s:.1f} req/s", format_size(progress.bytes), plural(progress.errors, "error")]
     if progress.harvest_ratio is not None:
         parts.append(f"{progress.harvest_ratio:.0%} on topic")
     if progress.skipped:
         parts.append(f"{progress.skipped:,} skipped")
-    if progress.queued and progress.requests_per_s > 0:
-        parts.append(f"~{format_duration(progress.queued / progress.requests_per_s)} left")
     if progress.sites_closed:
         parts.append(plural(progress.sites_closed, "site") + " paused")
     note = progress.closed_note or progress.current_site
     if note:
         parts.append(safe_line(note, longest=_NOTE_CHARS))
+    while longest is not None and len(parts) > 1 and len(" · ".join(parts)) > longest:
+        parts.pop()
     return " · ".join(parts)
 
 
@@ -170,7 +169,7 @@ class InterruptHandler:
         if self.count == 1:
             limit, count = format_duration(self.timeout.total_seconds()), self.in_flight()
             left = plural(count, "request") if count else "requests in flight"
-            self.say(f"stopping: {left} may finish within {limit}; press Ctrl-C again to cancel")
+            self.say(f"stopping: {left} may finish ({limit}); press Ctrl-C again to cancel")
             self.stop.finish()
         elif self.count == 2:
             self.say("cancelling requests in flight; press Ctrl-C again to exit now")
@@ -264,7 +263,8 @@ def _facts(summary: Summary) -> list[str]:
     if summary.skipped:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
     if summary.not_needed and not _is_up_to_date(summary):
-        facts.append(f"not needed {summary.not_needed:,}{_by_cause(summary)}")
+        due = f", next visit {relative_time(summary.next_visit)}" if summary.next_visit and not summary.fetched else ""
+        facts.append(f"not needed {summary.not_needed:,}{_by_cause(summary)}{due}")
     if summary.withheld:
         facts.append(f"withheld {summary.withheld:,}: they change at every visit; their outposts send them later")
     if summary.harvest_ratio is not None:
@@ -272,13 +272,15 @@ def _facts(summary: Summary) -> list[str]:
     facts.append(_load(summary))
     if summary.nothing_reachable:
         facts.append(_unreachable(summary))
-    if summary.stopped in _ENDINGS:
+    elif summary.stopped in _ENDINGS:
         facts.append(f"{_ENDINGS[summary.stopped]}; {plural(summary.remaining, 'page')} left in the queue")
     if summary.stopped == "closed" and summary.closed_note:
         facts.append(f"closed: {safe_line(summary.closed_note, longest=_MAX_NOTE_CHARS)}")
-    if summary.stopped == "closed":
+    if summary.stopped == "closed" and not summary.nothing_reachable:
         facts.append("run it again to continue, or wait longer with --wait 10m")
-    if summary.first_error:
+    if summary.errors and not (summary.fetched or summary.unchanged or summary.not_modified or summary.not_needed):
+        facts.append("no page could be stored; check the URL")
+    if summary.first_error and set(summary.skipped_by) != {Reason.PRIVATE_ADDRESS}:
         facts.append(f"first error: {safe_line(summary.first_error, longest=_MAX_NOTE_CHARS)}")
     return facts
 
@@ -320,11 +322,11 @@ def _by_cause(summary: Summary) -> str:
 
 def _load(summary: Summary) -> str:
     took = format_duration(summary.seconds)
-    load = f"site load: {plural(summary.requests, 'request')}, {format_size(summary.bytes)} in {took}"
+    load = f"load: {plural(summary.requests, 'request')}, {format_size(summary.bytes)} in {took}"
     if summary.median_response_ms is not None:
         load += f", median {summary.median_response_ms:,} ms"
     if summary.max_concurrent_per_site:
-        load += f", at most {summary.max_concurrent_per_site:,} at a time per site"
+        load += f", at most {summary.max_concurrent_per_site:,} per site at once"
     return load
 
 

@@ -183,14 +183,14 @@ def recent_changes(
     window = read_window(collection, until, site=site, with_texts=bool(chosen), most=MAX_CAUSE_VISITS)
     seen_changes = ((record.url, record.change) for record in chosen)
     groups = group_changes(seen_changes, causes=window.causes, with_noise=noise)
-    moments = _newest_of_edits(chosen)
+    moments, titles = _newest_of_edits(chosen), {record.url: record.title for record in chosen}
     # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
         since=since,
         until=until,
         complete=complete,
         changes=len(chosen),
-        groups=tuple(_describe_recent(group, moments) for group in groups[:limit]),
+        groups=tuple(_describe_recent(group, moments, titles) for group in groups[:limit]),
         total_groups=len(groups),
         newest_us=max((record.at_us for record in chosen), default=0),
         events=window.events,
@@ -206,11 +206,15 @@ def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
     return found
 
 
-def _describe_recent(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
+def _describe_recent(
+    group: EditGroup, moments: Mapping[int, int], titles: Mapping[str, str | None]
+) -> RecentChangeGroup:
     keys = tuple(dict.fromkeys((*(edit.key for edit in group.edits), *group.keys)))
     forms = (form for edit in group.edits for form in edit_patterns(edit.removed, edit.added))
     parts = tuple(dict.fromkeys(islice(forms, MAX_MUTE_PATTERNS)))
-    return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)
+    described = describe_group(group)
+    newest_us = max(moments[key] for key in keys)
+    return RecentChangeGroup(described, keys, newest_us, parts, titles.get(described.pages[0]))
 
 
 def without_muted(records: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:

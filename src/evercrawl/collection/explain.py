@@ -42,7 +42,7 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason, RefusalReason
 from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.site import Site
-from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
+from evercrawl.model.time import DAY_US, format_interval, from_us, to_us
 
 MAX_DECISIONS = 10
 MAX_USERS = 3  # Pages that are named as users of an asset.
@@ -336,8 +336,7 @@ def _next_visit_text(page: PageRecord, value: float, level: BudgetLevel, *, now:
     if is_marked_cached(page.rate_estimate):
         return f"not before {_minute(due)}: the server marked the last response as fresh until then"
     if value < needed:
-        gain = f"a visit now would gain {format_days(value)} of freshness, {format_days(needed)} are needed"
-        return f"not before {_minute(due)}: {gain}"
+        return f"not before {_minute(due)}: a change is unlikely until then"
     return f"not before {_minute(due)}: the interval set by the last visit"
 
 

@@ -157,9 +157,10 @@ def judge_health(
         return "new", "not crawled yet"
     if closed:
         return "attention", f"{closed} {'site is' if closed == 1 else 'sites are'} paused after failures"
-    fetched, errors = _count(summary, "fetched"), _count(summary, "errors")
-    if errors and errors >= fetched:
-        return "attention", f"{errors:,} of {fetched + errors:,} visits of the last run failed"
+    done = sum(_count(summary, name) for name in ("fetched", "unchanged", "not_modified"))
+    failed = _count(summary, "errors") - _count(summary, "gone")
+    if failed > 0 and failed >= done:
+        return "attention", f"{failed:,} of {done + failed:,} visits of the last run failed"
     return "ok", ""
 
 

@@ -4,7 +4,7 @@ changed number of versions (after pruning or a power failure) causes a rebuild o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from evercrawl.adapters.analysers import detect_language
@@ -200,16 +200,3 @@ class _ShardIndexer:
             headings=outline.headings,
             noindex=outline.noindex,
         )
-
-
-def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, int, int]]:
-    """Yield shard, page and number of every version that the index misses; used by checks."""
-    searcher = index.searcher()
-    for shard in shards_of(collection):
-        with log_reader(collection, shard) as reader:
-            place: VersionNumber = (0, 0)
-            while places := reader.version_places(place, VISITS_AT_A_TIME):
-                for page_id, number in places:
-                    if not index.has_version(shard, page_id, number, searcher):
-                        yield shard, page_id, number
-                place = places[-1]

@@ -85,7 +85,7 @@ def _by_url_form(reader: StateReader) -> list[TrapPattern]:
             count, url, first = found.get(place, (0, refusal.url, text))
             found[place] = (count + 1, url, first)
     return [
-        TrapPattern(site, shape_of(url), kind, f"{text} ({count} URLs, such as {url})", 0, "refused")
+        TrapPattern(site, shape_of(url), kind, f"{text} ({count} URL{'s' * (count != 1)}, such as {url})", 0, "refused")
         for (site, kind), (count, url, text) in found.items()
     ]
 

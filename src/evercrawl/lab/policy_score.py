@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import exp, inf, log
+from math import exp, inf
 
 from evercrawl.lab import policy
 from evercrawl.lab.trace_replay import (
@@ -17,7 +16,6 @@ from evercrawl.lab.trace_replay import (
 )
 
 SIGNALS = ("none", "true", "poor")
-MIN_MISSING = 1e-9
 UNLIMITED = 1e6  # Requests per page and day that no rule can use up.
 
 
@@ -36,31 +34,6 @@ def make_policy(name: str, trace: Trace) -> PolicyDriver:
 def score(trace: Trace, name: str, *, per_page_day: float, signal: str = "none") -> ReplayScore:
     """Replay a named policy and return its score."""
     return replay(trace, make_policy(name, trace), per_page_day=per_page_day, notices=announcements_of(trace, signal))
-
-
-def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
-    """Return G1: the share of the way from uniform to the oracle; nan if there is none."""
-    return (freshness - uniform) / (oracle - uniform) if oracle > uniform else float("nan")
-
-
-def requests_for(goal: float, curve: Mapping[float, float]) -> float:
-    """Return the requests at which a curve (requests to freshness) reaches `goal`; infinite if it never does.
-    Missing freshness falls about as a power of the requests, so the interpolation is logarithmic."""
-    before: float | None = None
-    for requests in sorted(curve):
-        if curve[requests] >= goal:
-            return requests if before is None else _between(before, requests, goal, curve)
-        before = requests
-    return inf
-
-
-def _between(low: float, high: float, goal: float, curve: Mapping[float, float]) -> float:
-    part = (_missing(goal) - _missing(curve[low])) / (_missing(curve[high]) - _missing(curve[low]))
-    return exp(log(low) + part * (log(high) - log(low)))
-
-
-def _missing(freshness: float) -> float:
-    return log(max(1.0 - freshness, MIN_MISSING))
 
 
 class OraclePolicy:

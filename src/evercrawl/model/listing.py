@@ -89,6 +89,7 @@ class RecentChangeGroup:
     keys: tuple[int, ...]  # Keys of its edits.
     newest_us: int
     parts: tuple[str, ...] = ()  # Patterns that mute its first edits.
+    title: str | None = None  # Of its first page.
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +309,7 @@ class ChangeRecord(NamedTuple):
     url: str
     at_us: int
     change: Change
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Tables for display: columns, filters, order, and a portion of rows.
 A filter is written as text: `404`, `>=400`, `200..299`, `!=200` for numbers; `>7d`, `2026-11-01` for times; words that
-the text contains, `=exactly`, `!without`, `!=other` for text."""
+the text contains, `=exactly`, `!without`, `!=other` for text. ` & ` joins several conditions."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ ColumnKind = Literal[
 NUMBERS = frozenset({"number", "bytes", "ms", "seconds", "share", "time", "run"})
 EXACT = frozenset({"choice"})  # Compared as a whole if no operator is given.
 MAX_NUMBER = 2**62
+MAX_CONDITIONS = 8  # On one column.
 _COMPARE = re.compile(r"(>=|<=|!=|>|<|=|)\s*(.*)", re.DOTALL)
 _NUMBER = re.compile(r"(-?\d{1,18}(?:\.\d{1,6})?)\s*([kMGT]?)B?", re.ASCII)
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -93,11 +94,15 @@ class TableRows:
 
 def parse_filters(column: TableColumn, text: str, *, now: datetime) -> list[ColumnFilter]:
     """Return the conditions that a text means; raise ConfigError if it is not valid."""
-    if column.kind == "time":
-        return _time_filters(column.name, text.strip(), now)
-    if column.kind in NUMBERS:
-        return _number_filters(column, text.strip())
-    return [_text_filter(column, text.strip())]
+    found: list[ColumnFilter] = []
+    for part in map(str.strip, text.split(" & ", MAX_CONDITIONS - 1)):
+        if column.kind == "time":
+            found += _time_filters(column.name, part, now)
+        elif column.kind in NUMBERS:
+            found += _number_filters(column, part)
+        else:
+            found.append(_text_filter(column, part))
+    return found
 
 
 def _text_filter(column: TableColumn, text: str) -> ColumnFilter:

@@ -227,7 +227,7 @@ class CrawlProcess:
                 raise CollectionBusy("a crawl is already running; stop it first")
             command = [sys.executable, "-P", "-m", "evercrawl", "-C", str(self._collection)]
             command += ["watch" if forever else "crawl", "--no-progress", "--json"]
-            command += ["--refresh"] if refresh and not forever else []
+            command += ["--refresh"] if refresh else []
             command += ["--", *urls]
             env = dict(os.environ)
             if self._public_url is not None:  # Alerts that the crawl sends link to this interface.

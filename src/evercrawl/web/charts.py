@@ -177,7 +177,8 @@ def calendar(
         parts.append(_rect(x, y, CELL - 2, CELL - 2, f"level{level}", words, link))
         if day.month != month and offset % 7 == 0:
             month = day.month
-            if offset // 7 < weeks - 1:
+            is_short = offset == 0 and (first + timedelta(days=14)).month != month  # The next name would touch it.
+            if offset // 7 < weeks - 1 and not is_short:
                 parts.append(_text(x, top - 6, f"{day:%b}", anchor="start"))
     parts += [_text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))]
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
@@ -188,8 +189,8 @@ def calendar(
 
 
 def calendar_of_changes(days: Mapping[date, int], today: date, link_of: Callable[[date], str]) -> Chart | None:
-    """Return the calendar since the first change, at most a year; None: nothing has changed yet."""
-    if not days:
+    """Return the calendar since the first change, at most a year; None: nothing has changed on two days yet."""
+    if len(days) < 2:
         return None
     weeks = min(MAX_WEEKS, max(MIN_WEEKS, (today - min(days)).days // 7 + 2))
     return calendar("Changed pages per day", days, last=today, weeks=weeks, link_of=link_of)

@@ -340,7 +340,7 @@ def _run_and_log(state: AppState, action: Action, inputs: Inputs) -> ActionResul
     result = action.run(state, inputs)
     values = inputs.values if result.audit_values is None else result.audit_values
     logged = {name: value for name, value in values.items() if name not in action.secret}
-    detail = ", ".join(f"{name}: {value}" for name, value in logged.items())
+    detail = ", ".join(f"{name}: {value}" for name, value in logged.items() if value not in (None, "", False))
     state.auth.log_change(inputs.user.name, action.name, detail)
     return result
 

@@ -113,6 +113,19 @@ def short_url(url: str) -> str:
     return url.partition("://")[2] or url
 
 
+def code_spans(text: str) -> Markup:
+    """Return our own text with what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
+
+
+def sentence(text: str) -> str:
+    """Return the text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun: 1 page, 2,000 pages."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

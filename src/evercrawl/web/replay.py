@@ -66,7 +66,7 @@ SHOWN_TEXTS = frozenset({"text/plain", "text/css", "application/json", "text/xml
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 DOCUMENTS = frozenset({"document", "iframe", "frame", "embed", "object"})  # Requests that show a document.
 PICKED = "picked"  # The same, and a click in the page says which part was meant.
-NONCE = "evercrawl.nonce"  # In the scope of a request: what our own script in the answer is allowed by.
+NONCE = "evercrawl.nonce"  # In the scope of a request: a list with what our own script in the answer is allowed by.
 PICKER = """<style>[data-evercrawl-place]:hover:not(:has([data-evercrawl-place]:hover))
 {{outline:3px solid #c2410c!important;cursor:crosshair!important}}</style>
 <script nonce="{}">addEventListener("click", (event) => {{
@@ -149,7 +149,7 @@ class ReplayPages:
 
     async def open_to_pick(self, request: Request) -> Response:
         """Return an archived page in which a click says which part was meant."""
-        request.scope[NONCE] = secrets.token_urlsafe(16)
+        request.scope[NONCE].append(secrets.token_urlsafe(16))  # The scope itself may be a copy.
         return await self.open_with_key(request)
 
     async def open(self, request: Request) -> Response:
@@ -194,8 +194,8 @@ class ReplayPages:
         if request.headers.get("sec-fetch-dest") in DOCUMENTS:
             # Pages as they were sent are for programs: a browser would connect to hosts that they name.
             modifier = SHOWN
-        if NONCE in request.scope:
-            modifier = f"{PICKED}{request.scope[NONCE]}"
+        if nonces := request.scope.get(NONCE):
+            modifier = f"{PICKED}{nonces[0]}"
         return await self._memento(request, repair_url(target), found[1], modifier, urls, prefix, is_public)
 
     async def _memento(
@@ -329,6 +329,7 @@ class ReplayMiddleware:
             await busy_response()(scope, receive, send_with_headers)
 
     def _with_headers(self, send: Send, scope: AsgiScope) -> Send:
+        nonces: list[str] = scope.setdefault(NONCE, [])
         fixed: dict[str, Any] = {
             "Content-Security-Policy": self.replay.policy,
             "X-Content-Type-Options": "nosniff",
@@ -345,8 +346,8 @@ class ReplayMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in fixed.items():
                     headers[name] = value
-                if nonce := scope.get(NONCE):
-                    headers["Content-Security-Policy"] = picking_policy(self.replay.policy, nonce)
+                if nonces:
+                    headers["Content-Security-Policy"] = picking_policy(self.replay.policy, nonces[0])
             await send(message)
 
         return send_with_headers

@@ -61,6 +61,7 @@ class ServeOptions:
     read_only: bool = False
     public_archive: bool = False
     crawl: bool = False
+    refresh: bool = False  # The crawl visits every known page first.
 
 
 def is_loopback(bind: str) -> bool:
@@ -328,7 +329,7 @@ class WebService:
         """Keep the collection up to date; if that fails, keep serving."""
         self.stop_crawl = StopSignal()
         try:
-            return await self.state.collection.crawl(forever=True, stop=self.stop_crawl)
+            return await self.state.collection.crawl(forever=True, refresh=self.options.refresh, stop=self.stop_crawl)
         except Exception as error:
             log.exception("the crawl of the web service failed")
             say(f"the crawl stopped: {error}")

@@ -51,6 +51,8 @@ def _environment() -> Environment:
         line=formats.plain_line,
         block=formats.crawled_block,
         short=formats.short_url,
+        sentence=formats.sentence,
+        spans=formats.code_spans,
     )
     environment.globals.update(
         link=formats.link_to,
@@ -98,13 +100,14 @@ def render(name: str, data: dict[str, Any], *, request: Request, state: AppState
         "may_administer": bool(user and user.scope >= AccessScope.ADMIN and not state.read_only),
         "notice": safe_line(message, longest=MESSAGE_CHARS),
         "now": state.now(),
+        "asked": request.query_params,
         "json_url": None,
     }
     return place_links(_environment().get_template(f"{name}.html").render({**common, **data}), state.base)
 
 
 _OWN_LINK = re.compile(
-    r'\b(href|action|src|formaction|data-live|data-base)="/(?!/|c/|static/|login\b|logout\b|collections\b)'
+    r'\b(href|action|src|formaction|data-(?:live|base|target|upload))="/(?!/|c/|static/|login\b|logout\b|collections\b)'
 )
 
 

@@ -295,9 +295,12 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "update-crawl",
         "PATCH /runs/current",
-        "Pause or resume crawling.",
+        "Pause or resume crawling, or visit every known page now.",
         crawl.update_crawl,
-        (Parameter("paused", "Send no requests.", "bool", required=True),),
+        (
+            Parameter("paused", "Send no requests.", "bool"),
+            Parameter("refresh", "Visit every known page now.", "bool", default=False),
+        ),
     ),
     *DATA_ACTIONS,
     Action(

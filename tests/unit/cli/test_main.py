@@ -41,9 +41,13 @@ def test_the_version_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help_for_80_columns(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Examples are wrapped, first sentences are whole, and the options of all commands take one line."""
     assert run([name, "--help"]) == 0
     shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert [line for line in lines if len(line) > 80 or (line.endswith("...") and not line.startswith("Usage"))] == []
+    assert "--no-progress" not in shown
     assert f"evercrawl {name}" in shown
     assert "--json" in shown or name in ("config", "completion", "lab")
 

@@ -54,7 +54,9 @@ def test_never_more_than_the_limit_are_started(
 @pytest.mark.parametrize(
     ("requests", "summary", "closed", "distrust", "health"),
     [(0, {}, 0, None, "new"), (9, {"fetched": 9, "errors": 1}, 0, None, "ok"),
-     (9, {"fetched": 1, "errors": 8}, 0, None, "attention"), (9, {}, 2, None, "attention"),
+     (9, {"fetched": 1, "errors": 8}, 0, None, "attention"),
+     (9, {"fetched": 1, "not_modified": 31, "errors": 2}, 0, None, "ok"), (9, {"errors": 1, "gone": 1}, 0, None, "ok"),
+     (9, {}, 2, None, "attention"),
      (1, {"nothing_reachable": True}, 0, None, "attention"), (9, {}, 0, "it belongs to another user", "attention")],
 )  # fmt: skip
 def test_health(requests: int, summary: dict[str, object], closed: int, distrust: str | None, health: str) -> None:

@@ -14,7 +14,7 @@ from evercrawl.adapters.tantivy import IndexBusy, TextIndex
 from evercrawl.collection.explain import explain
 from evercrawl.collection.graph_builder import build_graph, is_outdated, up_to_date_graph
 from evercrawl.collection.search import search, update_index
-from evercrawl.collection.search_index import catch_up, index_state, missing_versions, open_text_index, rebuild_index
+from evercrawl.collection.search_index import catch_up, index_state, open_text_index, rebuild_index
 from evercrawl.collection.searcher import Searcher
 from evercrawl.core.digest import content_digest, text_digest
 from evercrawl.core.document.compression import pack_outline, pack_text
@@ -26,6 +26,7 @@ from evercrawl.model.page import Batch, CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import SearchSettings, Settings, StoreSettings
 from evercrawl.model.site import Site
+from tests.index_checks import missing_versions
 
 SETTINGS = SearchSettings()
 DAY_US = 86_400_000_000

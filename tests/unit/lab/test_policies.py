@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from bench.freshness import gap_closed, requests_for
 
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES, policy
-from evercrawl.lab.policy_score import gap_closed, requests_for, score
+from evercrawl.lab.policy_score import score
 from evercrawl.lab.trace_replay import PolicyDriver, replay, true_lastmod
 from tests.unit.lab.synthetic import synthetic_trace
 

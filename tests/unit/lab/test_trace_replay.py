@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from bench.freshness import requests_for
 
 from evercrawl.lab import policy
-from evercrawl.lab.policy_score import requests_for
 from evercrawl.lab.trace_replay import DAY_S, Trace, TracePage, poor_signal, read_trace, replay, true_lastmod
 from tests.shared import shared_path
 from tests.unit.lab.synthetic import synthetic_trace

@@ -176,9 +176,10 @@ def site_from(row: Row) -> Site:
 
 def change_from(row: Row) -> ChangeRecord:
     """Return the change of a row of `changes_since` or `changes_before`."""
-    at_us, page_id, url, kind, size, written = row
+    at_us, page_id, url, kind, size, written, *title = row
     edits, omitted = edits_from(written)
-    return ChangeRecord(page_id, url, at_us, Change(ChangeClass(kind), size, edits, omitted=omitted))
+    change = Change(ChangeClass(kind), size, edits, omitted=omitted)
+    return ChangeRecord(page_id, url, at_us, change, *title)
 
 
 def edits_row(change: Change) -> str:

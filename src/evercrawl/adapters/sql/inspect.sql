@@ -163,8 +163,9 @@ select (due_us - :from_us) / 3600000000, count(*) from page
 select priority, count(*), cast(sum(pending) as bigint) from site where shard = :shard and pending > 0 group by priority
 
 -- changes_before --
--- Changes before a moment and page, newest first, of one site or (null) of any.
-select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits
+-- Changes before a moment and page, newest first, of one site or (null) of any, with the title of the newest version.
+select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits,
+       (select v.title from version v where v.shard = :shard and v.page_id = p.id and v.number = p.version)
   from change c join page p on p.shard = :shard and p.id = c.page_id
  where c.shard = :shard and (c.at_us, c.page_id) < (:before_us, :before_id) and c.at_us > :since_us
    and p.site_id = coalesce(:site_id, p.site_id)

@@ -159,7 +159,7 @@ def crawl_command(
     """Crawl a site, or resume and update a collection.
 
     \b
-    evercrawl crawl https://example.org        a whole host into ./example.org.evercrawl
+    evercrawl crawl https://example.org        a whole host into example.org.evercrawl
     evercrawl crawl                            resume, or visit what is due
     evercrawl crawl https://example.org/docs/ --scope prefix --max-pages 500
     evercrawl crawl https://example.org --focus examples.jsonl
@@ -307,9 +307,12 @@ def _print_header(cli: CliContext, plan: RunPlan) -> None:
     metavar="PORT",
     help="Also open the web interface on this local port.",
 )
+@click.option("--refresh", is_flag=True, help="First visit every known page, due or not.")
 @run_options
 @with_cli
-def watch_command(cli: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
+def watch_command(
+    cli: CliContext, /, urls: tuple[str, ...], port: int | None, refresh: bool, as_json: bool, **flags: Any
+) -> int:
     """Keep a collection up to date until you stop it.
 
     \b
@@ -322,9 +325,9 @@ def watch_command(cli: CliContext, /, urls: tuple[str, ...], port: int | None, a
     sometimes. Press Ctrl-C (or send SIGTERM) to stop safely; the next run continues. A crash loses nothing.
     """
     chosen = given_flags(flags) | {"crawl.max_pages": None}
+    plan = plan_run(cli, urls, flags=chosen, refresh=refresh, forever=True)
     if port is not None:
         from evercrawl.cli.commands.serve import serve_while_watching
 
-        plan = plan_run(cli, urls, flags=chosen, forever=True)
-        return serve_while_watching(cli, plan.path, port, flags=chosen, as_json=as_json)
-    return execute_run(cli, plan_run(cli, urls, flags=chosen, forever=True), as_json=as_json)
+        return serve_while_watching(cli, plan.path, port, flags=chosen, refresh=refresh, as_json=as_json)
+    return execute_run(cli, plan, as_json=as_json)

@@ -84,7 +84,7 @@ def _show_status(cli: CliContext, status: Status) -> None:
         "saved": _saved_text(status.savings) if status.savings else "",
         "disk": f"{plural(status.archive_files, 'WARC file')} with {format_size(status.archive_bytes)}, "
         f"state {format_size(status.state_bytes)}",
-        "skipped": f"{plural(status.refused, 'URL')} (list them with: evercrawl skipped)",
+        "skipped": f"{plural(status.refused, 'URL')} (list them with: evercrawl skipped)" if status.refused else "none",
     }
     for name, text in lines.items():
         if text:
@@ -145,7 +145,7 @@ def why_command(cli: CliContext, url: str, as_json: bool) -> int:
     if as_json:
         emit_json("why", explanation_fields(found))
     else:
-        _show_explanation(found)
+        _show_explanation(found, is_verbose=bool(cli.verbose))
     return ExitCode.OK if found.known else ExitCode.ERROR
 
 
@@ -181,7 +181,7 @@ def _change_lines(habits: PageForecast) -> dict[str, str]:
     wrong = plural(habits.false_validators, "wrong validator")
     return {
         "changes": habits.rate_text,
-        "copy": f"current with probability {habits.probability_current:.0%}",
+        "copy": f"current with a probability of {habits.probability_current:.0%}",
         "value": _value_text(habits),
         "announced": _announcement_text(habits.announcements) if habits.announcements else "",
         "rule": f"{habits.policy}: {habits.rule_text}" if habits.rule_text else "",
@@ -232,7 +232,7 @@ def _closed_until(found: Explanation) -> str:
     return f"until {local_time(found.site_opens_at)}{why}" if found.site_opens_at else ""
 
 
-def _show_explanation(found: Explanation) -> None:
+def _show_explanation(found: Explanation, *, is_verbose: bool) -> None:
     click.echo(safe_line(found.url))
     if not found.known or found.reason is None:
         click.echo("  unknown: no page of the collection links to this URL")
@@ -257,13 +257,15 @@ def _show_explanation(found: Explanation) -> None:
         "due": f"{local_time(found.due)} ({relative_time(found.due)})" if found.due else "",
         "schedule": f"yours decides: {safe_line(found.schedule)}" if found.schedule else "",
         **(_change_lines(found.forecast) if found.forecast else {}),
-        **({"value": "", "rule": "", "next visit": ""} if found.schedule else {}),
+        **({"value": "", "rule": "", "next visit": ""} if found.schedule else {} if is_verbose else {"value": ""}),
     }
     for name, text in facts.items():
         if text:
             click.echo(f"  {name:<11} {text}")
     for visit in found.decisions[:_MAX_VISITS]:
-        click.echo(f"  {local_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {visit.reason}")
+        click.echo(
+            f"  {local_time(visit.at)}  {visit.status or '-':<4} {visit.outcome}: {str(visit.reason).replace('_', ' ')}"
+        )
 
 
 @click.command("skipped")
@@ -284,10 +286,11 @@ def skipped_command(cli: CliContext, site: str | None, only: str | None, by: str
         if by:
             _count_skipped(found, as_json=as_json)
         else:
-            _list_skipped(found, as_json=as_json)
+            _list_skipped(cli, found, as_json=as_json)
 
 
-def _list_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
+def _list_skipped(cli: CliContext, found: Iterable[SkippedUrl], *, as_json: bool) -> None:
+    one = None
     for one in found:
         if as_json:
             fields = {"url": one.url, "reason": one.reason, "detail": one.detail, "parent": one.parent}
@@ -295,6 +298,8 @@ def _list_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
         else:
             detail = f" ({safe_line(one.detail, longest=120)})" if one.detail else ""
             click.echo(f"{one.reason:<20} {safe_line(one.url)}{detail}")
+    if one is None:
+        cli.note("no URLs were skipped")
 
 
 def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:

@@ -79,10 +79,10 @@ def outpost_command() -> None:
     """Run small fetchers close to the sites; they send home only what changed.
 
     \b
-    at home       evercrawl outpost pair --for example.org --home crawler.example.net:7443
-    at home       evercrawl watch --outposts 0.0.0.0:7443
-    at the site   evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
-    at home       evercrawl outpost status --json
+    evercrawl outpost pair --for example.org --home crawler.example.net:7443                      at home
+    evercrawl watch --outposts 0.0.0.0:7443                                                       at home
+    evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org         at the site
+    evercrawl outpost status --json                                                               at home
 
     An outpost connects to home, so it needs no open port and works behind NAT. It fetches only hosts that its
     owner allows, obeys robots.txt and the pace itself, and runs no code from home.

@@ -156,11 +156,13 @@ def _collection_to_serve(cli: CliContext, *, read_only: bool) -> tuple[Path, boo
     return path, named is None
 
 
-def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
+def serve_while_watching(
+    cli: CliContext, path: Path, port: int, *, flags: dict[str, object], refresh: bool, as_json: bool
+) -> int:
     """Keep a collection up to date with these flags, and serve it."""
     from evercrawl.web.serve import ServeOptions, WebService
 
-    options = ServeOptions(port=port, crawl=True)
+    options = ServeOptions(port=port, crawl=True, refresh=refresh)
     return asyncio.run(_serve_until_stopped(cli, WebService(path, options, flags=flags), opens=True, as_json=as_json))
 
 

@@ -83,7 +83,7 @@ def export_command(
     warc      one self-contained WARC 1.1 file, without revisit records
     wacz      the same as a package for ReplayWeb.page and others
     cdxj      an index of the collection's own WARC files
-    jsonl     one JSON object per version: url, fetched_at, status, text ...
+    jsonl     one JSON object per version: url, fetched_at, status, text and more
     csv       the same as a table; cells cannot become formulas
     parquet   the same for DuckDB, pandas and others (needs evercrawl[parquet])
     dataset   a folder of Parquet files per shard: pages, links and text, for

@@ -111,7 +111,7 @@ VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "usage", "r
 
 @click.command("show")
 @click.argument("url", metavar="URL[@TIME]")
-@click.argument("form", required=False, type=click.Choice(VIEWS))
+@click.argument("form", required=False, type=click.Choice(VIEWS), metavar="[FORM]")
 @click.option("--text", "flag", flag_value="text", help="Print the main text (default).")
 @click.option("--markdown", "flag", flag_value="markdown", help="Print the main text as Markdown.")
 @click.option("--html", "flag", flag_value="html", help="Print the body as the server sent it, decoded.")
@@ -127,7 +127,7 @@ def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, 
     """Print a stored version of a page, the newest unless TIME says otherwise.
 
     TIME is a point in time (7d, yesterday, 2026-11-01), a position from the end (-1: the one before the
-    newest), or a version number (v3).
+    newest), or a version number (v3). FORM is text, markdown or another of the options below.
 
     \b
     evercrawl show https://example.org/

@@ -238,35 +238,13 @@ def fit_logistic(rows: Sequence[SignalValues], labels: Sequence[bool]) -> Logist
     return LogisticModel(dict(zip(["", *names], map(float, weights), strict=True)))
 
 
-MIN_FEATURE_PAGES = 4  # Features of fewer pages are dropped.
 PARTS = 1000  # Shares are stored in parts of a thousand.
 
 FeatureShares = dict[str, dict[str, float]]  # Block -> feature -> share of pages.
 
 
-def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:
-    """Return the share of pages that have each feature, without rare ones."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    total = 0
-    for blocks in pages:
-        total += 1
-        for name, features in blocks.items():
-            counts[name].update(features.keys())
-    return {
-        name: {feature: count / total for feature, count in sorted(of.items()) if count >= MIN_FEATURE_PAGES}
-        for name, of in sorted(counts.items())
-    }
-
-
-def format_shares(shares: FeatureShares) -> str:
-    """Format one line per feature: block, feature, parts of a thousand."""
-    return "".join(
-        f"{name}\t{feature}\t{round(share * PARTS)}\n" for name, of in shares.items() for feature, share in of.items()
-    )
-
-
 def parse_shares(table: str) -> FeatureShares:
-    """Parse what `format_shares` wrote."""
+    """Parse lines of block, feature and parts of a thousand."""
     shares: FeatureShares = defaultdict(dict)
     for line in table.splitlines():
         name, feature, parts = line.split("\t")

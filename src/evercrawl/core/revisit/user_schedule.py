@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 from evercrawl.errors import ConfigError
 
 SYNTAX = (
-    "a schedule such as: every 10 minutes, hourly, daily at 06:30 Europe/Berlin, weekdays at 9, mon, thu at 7:15, 19"
+    "a schedule such as “every 10 minutes”, “hourly”, “daily at 06:30 Europe/Berlin”, “weekdays at 9” or "
+    "“mon, thu at 7:15, 19”"
 )
 MAX_ZONE_CHARS = 60  # The longest name of a time zone has half as many.
 MIN_SPAN, MAX_SPAN = timedelta(minutes=1), timedelta(days=366)

@@ -125,7 +125,7 @@ def _success_record(result: Fetched, *, now: datetime, settings: RobotsSettings)
         detail = "robots.txt is empty (204), so no rules apply"
         return _record(result.status, policy="allow", detail=detail, now=now, lifetime=lifetime)
     body = _whole_lines(result.body, settings.max_bytes, cut=result.truncated is not None)
-    detail = f"robots.txt of {len(body)} bytes is obeyed"
+    detail = f"obeyed ({len(body):,} bytes)"
     record = _record(result.status, policy="obey", detail=detail, now=now, lifetime=lifetime)
     etag, last_modified = header(result.headers, "etag"), header(result.headers, "last-modified")
     return record._replace(body=body, etag=etag, last_modified=last_modified)
@@ -148,7 +148,7 @@ def _refresh_record(
         fetched_us=to_us(now),
         expires_us=to_us(now + _lifetime(result.headers, settings)),
         etag=header(result.headers, "etag") or previous.etag,
-        detail=f"robots.txt of {len(previous.body)} bytes is obeyed",
+        detail=f"obeyed ({len(previous.body):,} bytes)",
         unreachable_since_us=None,
     )
 

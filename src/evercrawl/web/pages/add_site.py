@@ -10,6 +10,7 @@ import threading
 from dataclasses import asdict
 from typing import Any
 
+from evercrawl.collection.overrides import page_place, set_schedule
 from evercrawl.collection.runs import live_run
 from evercrawl.collection.site_preview import SitePreview, preview_site
 from evercrawl.collection.urls import read_url_list, site_of
@@ -20,6 +21,7 @@ from evercrawl.model.settings import Settings
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import link_to, plural
 from evercrawl.web.pages.alerts import ALERT_PARAMETERS, add_alert, mail_problem, registry_of
+from evercrawl.web.pages.site_pages import EXAMPLES, WHEN, ZONE
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter
 
 log = logging.getLogger("evercrawl")
@@ -38,6 +40,8 @@ ADD_PARAMETERS = (
     Parameter("assets", "Also store styles, images, fonts and scripts.", "bool", default=False),
     Parameter("notify", "How to report changes.", "choice", default="none", choices=("none", "atom", "mail")),
     Parameter("address", "Mail address for changes.", default=""),
+    WHEN,
+    ZONE,
     Parameter("quick", "Keep watching just these pages, with a feed; no other choices.", "bool", default=False),
 )
 
@@ -49,6 +53,9 @@ class SiteLook:
         self.urls = urls
         self.found: dict[str, SitePreview | None] = dict.fromkeys(_one_per_site(urls)[:MAX_LOOKS])
         self.requested: list[str] = []
+        self.problem = ""
+        self.chosen: dict[str, Any] = {}
+        """Choices that were refused, and why."""
         self._settings = settings
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -93,6 +100,7 @@ def add(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "problem": problem,
         "look": None if look is None else _look_fields(inputs["look"], look),
         "mail_problem": mail_problem(state),
+        "examples": EXAMPLES,
         "seeds": state.settings.scope.seeds,
     }
 
@@ -103,6 +111,8 @@ def _look_fields(key: str, look: SiteLook) -> dict[str, Any]:
         "urls": look.urls[:50],
         "count": len(look.urls),
         "done": look.is_done,
+        "problem": look.problem,
+        "chosen": look.chosen,
         "requested": look.requested[-8:],
         "sites": [
             {"asked": url, "preview": found and asdict(found), "site_s": found and found.site_s}
@@ -142,7 +152,11 @@ def add_sites(state: AppState, inputs: Inputs) -> ActionResult:
     if inputs["quick"]:
         inputs = Inputs({**inputs.values, "extent": "page", "watch": True, "notify": "atom"}, inputs.user, inputs.host)
     if inputs["notify"] == "mail" and "@" not in inputs["address"]:
-        raise BadRequest("enter the mail address for notifications", back=link_to("/add", look=inputs["look"]))
+        raise _refused(look, inputs, "Enter the mail address for notifications.")
+    try:
+        _set_schedules(state, urls, inputs)
+    except ConfigError as error:
+        raise _refused(look, inputs, str(error)) from error
     _save(state, urls, inputs)
     told = _add_alert(state, urls, inputs) if inputs["notify"] != "none" else ""
     state.looks.pop(inputs["look"], None)
@@ -154,6 +168,28 @@ def add_sites(state: AppState, inputs: Inputs) -> ActionResult:
         return ActionResult(message + told, "/live", data)
     state.crawl.start([], forever=inputs["watch"] or was_watching)
     return ActionResult(f"{plural(len(urls), 'URL')} added. Crawl started.{told}", "/live", data)
+
+
+def _refused(look: SiteLook | None, inputs: Inputs, problem: str) -> BadRequest:
+    """Return the error that leads back to the choices, which say what is wrong."""
+    if look is None:
+        return BadRequest(problem)
+    look.problem, look.chosen = problem, dict(inputs.values)
+    return BadRequest(problem, back=link_to("/add", look=inputs["look"]))
+
+
+def _set_schedules(state: AppState, urls: list[str], inputs: Inputs) -> None:
+    """Set the schedule of what is watched, if one was entered."""
+    text, extent = (inputs["schedule"] or "").strip(), inputs["extent"]
+    if not text or not inputs["watch"]:
+        return
+    end = "/" * (extent == "section")
+    for place in dict.fromkeys(page_place(url) if extent == "page" else _folder(url, extent) + end for url in urls):
+        set_schedule(state.path, place, text, zone=inputs["zone"] or "", now=state.now())
+
+
+def _folder(url: str, extent: str) -> str:
+    return url.partition("?")[0].rpartition("/")[0] if extent == "section" else site_of(url)
 
 
 def _save(state: AppState, urls: list[str], inputs: Inputs) -> None:
@@ -189,5 +225,4 @@ def _add_alert(state: AppState, urls: list[str], inputs: Inputs) -> str:
 def _alert_places(urls: list[str], extent: str) -> dict[str, str]:
     if extent == "page":
         return {"pages": " ".join(urls)}
-    folders = [url.partition("?")[0].rpartition("/")[0] if extent == "section" else site_of(url) for url in urls]
-    return {"patterns": " ".join(f"{folder}/*" for folder in dict.fromkeys(folders))}
+    return {"patterns": " ".join(f"{folder}/*" for folder in dict.fromkeys(_folder(url, extent) for url in urls))}

@@ -129,6 +129,7 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
         "heading": describe_pages(group),
         "listings": len(group.listings),
         "pages": group.pages[:MAX_PAGES_NAMED],
+        "title": one.title,
         "example": group.example,
         "edits": [_edit(edit) for edit in group.edits],
         "omitted": group.omitted,

@@ -70,7 +70,7 @@ def collections(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "left_off": listing.left_off,
         "tags": sorted({tag for one in listing.known for tag in one.tags}),
         "running": sum(one.running is not None for one in listing.known),
-        "attention": sum(one.health in ("attention", "unreadable") for one in listing.known),
+        "attention": [(one.name, one.detail) for one in listing.known if one.health in ("attention", "unreadable")],
         "total": len(listing.known) + len(listing.uncounted) + listing.left_off,
     }
 

@@ -55,7 +55,16 @@ def stop_crawl(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def update_crawl(state: AppState, inputs: Inputs) -> ActionResult:
-    """Pause or resume crawling."""
+    """Pause or resume crawling, or visit every known page now and go on watching."""
+    if inputs["refresh"]:
+        run = live_run(state.path, now=state.now())
+        if not state.crawl.is_running or run is None:
+            raise BadRequest("this crawl was started elsewhere; stop it, then check all pages", 409)
+        state.crawl.close()
+        state.crawl.start([], forever=run.forever, refresh=True)
+        return ActionResult("All known pages are visited now.", "/live", {"refresh": True})
+    if inputs["paused"] is None:
+        raise BadRequest("say what to change: paused or refresh")
     if inputs["paused"]:
         pause_run(state.path, by=inputs.user.name)
         message = "Paused. Requests in flight may finish; nothing new is requested until you resume."

@@ -82,7 +82,8 @@ def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
         )
         for kept, link in zip(versions, links, strict=True)
     ]
-    ends = (f"{begin:%Y-%m-%d}", f"{end:%Y-%m-%d}")
+    form = "%H:%M:%S UTC" if begin.date() == end.date() else "%Y-%m-%d"
+    ends = (format(begin, form), format(end, form))
     return {"versions": timeline("Versions over time; larger dots are larger changes", dots, ends)}
 
 

@@ -107,12 +107,14 @@ def crawl_state(state: AppState) -> dict[str, Any]:
     sites = state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or []
     found = {"run": run, "crawl_pid": state.crawl.pid, "sites": sites, "pause": pause and pause._asdict()}
     if run is None:
-        return {**found, "share": 0.0, "left": "", "waiting": ""}
+        return {**found, "state": "No crawl is running.", "share": 0.0, "left": "", "waiting": ""}
     done, queued = run.progress.fetched, run.progress.queued
     # Sites are crawled side by side, so the one that takes longest counts.
     left_s = max((site.pending * site.delay_ms / 1000 for site in sites), default=0.0)
+    is_idle = run.forever and not queued and not run.progress.in_flight
     return {
         **found,
+        "state": "Watching: everything is up to date." if is_idle else "A crawl is running.",
         "share": round(done / (done + queued), 4) if queued else 1.0,
         "left": f"about {format_duration(left_s)} left" if queued and left_s else "",
         "waiting": _waiting(state, run, sites),
@@ -128,7 +130,7 @@ def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:
         return f"Paused: {progress.closed_note}"
     if not progress.queued and not progress.in_flight:
         due = state.cached("next due", lambda: next_visit(state.path), min_age_s=5)
-        return f"Up to date. Next visit {relative_time(due, now)}." if due and due > now else ""
+        return f"Next visit {relative_time(due, now)}." if due and due > now else ""
     slowest = max((site for site in sites if site.pending), key=lambda site: site.delay_ms, default=None)
     if slowest is None or not slowest.delay_ms:
         return ""

@@ -7,13 +7,30 @@ const number = new Intl.NumberFormat("en");
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-/* In a table, times that would read the same as their neighbour are shown with seconds. */
+/* Where neighbours in the first column of a table read the same, all times of today are shown with seconds. */
 function spreadTimes(part) {
-  for (const table of part.querySelectorAll("tbody")) {
-    const times = [...table.querySelectorAll("tr")].map((row) => row.querySelector("time[datetime]")).filter(Boolean);
-    const same = times.filter((time, place) => [times[place - 1], times[place + 1]].some((other) => other
-      && other.dateTime !== time.dateTime && other.textContent === time.textContent && /minute|just now/.test(time.textContent)));
-    for (const time of same) time.textContent = clock.format(new Date(time.dateTime));
+  for (const body of part.querySelectorAll("tbody")) {
+    const times = [...body.querySelectorAll("tr > :first-child > time[datetime]")];
+    const isSame = (time, place) => place && time.textContent === times[place - 1].textContent
+      && time.dateTime !== times[place - 1].dateTime && /minute|hour|just now/.test(time.textContent);
+    if (!times.some(isSame)) continue;
+    for (const time of times) if (/minute|hour|just now/.test(time.textContent)) time.textContent = clock.format(new Date(time.dateTime));
+  }
+}
+
+/* On a narrow screen a row is a card; each of its cells then has the name of its column. */
+function nameCells(part) {
+  for (const table of part.querySelectorAll("table:not(.diff)")) {
+    const heads = [...table.querySelectorAll("thead th, thead td")].map((head) => head.textContent.trim());
+    if (heads.length < 3) continue;
+    table.classList.add("stack");
+    for (const row of table.tBodies[0]?.rows ?? []) {
+      for (const [place, one] of [...row.cells].entries()) {
+        if (one.colSpan > 1) continue;
+        one.dataset.head = heads[place] ?? "";
+        one.classList.toggle("none", ["", "–"].includes(one.textContent.trim()) && !one.querySelector("input, button"));
+      }
+    }
   }
 }
 
@@ -108,12 +125,13 @@ function watchLive(part) {
     if (live.sites.length) part.querySelector("[data-live-sites]").replaceChildren(...live.sites.map(siteRow));
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
     spreadTimes(part);
+    nameCells(part);
   });
 }
 
 function showProgress(part, live, progress) {
   const state = part.querySelector("[data-live-state]");
-  if (!live.pause && state.textContent !== "A crawl is running.") state.textContent = "A crawl is running.";
+  if (!live.pause && state.textContent !== live.state) state.textContent = live.state;
   for (const one of part.querySelectorAll("[data-live-number]")) one.textContent = number.format(progress[one.dataset.liveNumber]);
   for (const one of part.querySelectorAll("[data-live-text]")) one.textContent = live[one.dataset.liveText];
   part.querySelector("[data-live-share]").value = live.share;
@@ -160,10 +178,12 @@ async function poll(part) {
   await new Promise((resume) => setTimeout(resume, 700));
   const answer = await fetch(location.href).then((response) => response.text()).catch(() => "");
   const fresh = new DOMParser().parseFromString(answer, "text/html").querySelector("[data-poll]");
-  if (!fresh) return poll(part);
+  if (!fresh) return answer ? location.reload() : poll(part);
   part.replaceWith(fresh);
   for (const time of fresh.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
   spreadTimes(fresh);
+  nameCells(fresh);
+  for (const select of fresh.querySelectorAll("select[data-zone]")) chooseZone(select);
   if (fresh.dataset.poll === "true") return poll(fresh);
   if ("takesFocus" in fresh.dataset) fresh.querySelector("input:checked, a")?.focus();
 }
@@ -207,6 +227,7 @@ for (const input of document.querySelectorAll("[data-fill]")) fillFromFile(input
 for (const part of document.querySelectorAll("[data-poll]")) poll(part);
 for (const time of document.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
 spreadTimes(document);
+nameCells(document);
 for (const slider of document.querySelectorAll("[data-seconds]")) showDelay(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
 for (const list of document.querySelectorAll("[data-inbox]")) handleInboxKeys(list);

@@ -5,16 +5,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from bench.train_background import feature_shares, format_shares
 
-from evercrawl.core.focus.classifier import (
-    LabelledBlocks,
-    feature_shares,
-    fit_logistic,
-    format_shares,
-    parse_shares,
-    sample_pages,
-    train_classifier,
-)
+from evercrawl.core.focus.classifier import LabelledBlocks, fit_logistic, parse_shares, sample_pages, train_classifier
 from evercrawl.core.focus.focus import OUTSIDE, Focus, TopicFolders, focus_from_rows, learn_focus, parse_page, relevance
 from evercrawl.core.focus.page_features import link_blocks, link_contexts, page_blocks, url_features
 from evercrawl.model.document import Document, Link
