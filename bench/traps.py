@@ -30,7 +30,7 @@ from tests.worlds.traps.sites import SEED, TrapResponse, page, prose, split_url
 
 from evercrawl.core.url import path_of, site_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
-from evercrawl.testing.site_content import words
+from evercrawl.testing.sim_site import words
 from evercrawl.testing.site_plan import hash_number, random_stream
 from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock

@@ -16,6 +16,7 @@ import zstandard
 
 from evercrawl.adapters.analysers import detect_language
 from evercrawl.collection.alerts.message_templates import body_of, mail_parts
+from evercrawl.collection.exchange.chunk_export import split_markdown
 from evercrawl.collection.exchange.markdown import PageSource, compose_markdown
 from evercrawl.collection.exchange.watch_import import WatchReport, _history, _watches
 from evercrawl.collection.folder import parse_tags
@@ -36,7 +37,6 @@ from evercrawl.core.focus.focus import parse_example
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits
 from evercrawl.core.http.content_coding import decode_body as decode_coded
 from evercrawl.core.http.ip_address import parse_ip_literal
-from evercrawl.core.search.chunks import split_markdown
 from evercrawl.core.search.snippet import SnippetTerm, make_snippet
 from evercrawl.core.sentiment.sentences import split_sentences
 from evercrawl.core.sitemap.websub_protocol import read_subscription

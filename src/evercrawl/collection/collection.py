@@ -760,7 +760,7 @@ class Collection:
         from evercrawl.adapters.graph_files import load_numpy
 
         load_numpy()
-        from evercrawl.collection.graph_export import export_graph
+        from evercrawl.collection.graph_builder import export_graph
 
         return export_graph(self.path, form, Path(to), force=force)
 
@@ -769,7 +769,7 @@ class Collection:
         from evercrawl.adapters.graph_files import load_numpy
 
         load_numpy()
-        from evercrawl.collection.graph_export import draw_graph
+        from evercrawl.collection.graph_builder import draw_graph
 
         return draw_graph(self.path, site)
 

@@ -16,8 +16,17 @@ from evercrawl.core.url import path_of, site_of
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Headers, Request, header
 from evercrawl.model.settings import HttpSettings
-from evercrawl.testing.sim_site import IncomingRequest, SimFailure, SimResponse, SimSite, http_date
-from evercrawl.testing.site_content import WebPlan, alias_of, has_alias, origin_of
+from evercrawl.testing.sim_site import (
+    IncomingRequest,
+    SimFailure,
+    SimResponse,
+    SimSite,
+    WebPlan,
+    alias_of,
+    has_alias,
+    http_date,
+    origin_of,
+)
 from evercrawl.testing.site_plan import PageKind, SiteFaults
 from evercrawl.testing.virtual_time import EPOCH, SimClock
 

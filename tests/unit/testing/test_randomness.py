@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from evercrawl.testing.site_content import paragraphs, sentences
+from evercrawl.testing.sim_site import paragraphs, sentences
 from evercrawl.testing.site_plan import ChangeTimes, Outages, choose, choose_weighted, random_stream, uniform
 
 DAY = 86_400.0

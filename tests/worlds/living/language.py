@@ -6,7 +6,7 @@ from datetime import datetime
 from random import Random
 from typing import NamedTuple
 
-from evercrawl.testing.site_content import words
+from evercrawl.testing.sim_site import words
 
 
 class Language(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from evercrawl.testing.site_content import words
+from evercrawl.testing.sim_site import words
 from evercrawl.testing.site_plan import choose, hash_number, random_stream
 from tests.worlds.traps.sites import HOST, NOT_FOUND, SEED, TrapResponse, TrapSite, page, prose
 

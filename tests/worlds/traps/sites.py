@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from evercrawl.testing.site_content import words
+from evercrawl.testing.sim_site import words
 from evercrawl.testing.site_plan import random_stream
 
 HOST = "http://trapped.test"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from evercrawl.testing.site_content import words
+from evercrawl.testing.sim_site import words
 from evercrawl.testing.site_plan import hash_number, random_stream
 from tests.worlds.traps.sites import HOST, NOT_FOUND, SEED, TrapResponse, TrapSite, page, prose, split_url
 from tests.worlds.traps.unseen_sites import token

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.search.chunks import split_markdown
+from evercrawl.collection.exchange.chunk_export import split_markdown
 
 URL = "https://example.org/guide"
 GUIDE = """First words.
