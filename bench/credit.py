@@ -1,6 +1,6 @@
 """Does credit order real pages as PageRank does, and does it keep a crawl out of traps?
 
-    CORPUS_ROOT=… python bench/credit.py
+    CORPUS_ROOT=… PYTHONPATH=. python bench/credit.py
 
 Plays crawls of the benchmark web (91,555 pages, 4.4 million links) with the functions that production uses;
 no requests are made. Prints one JSON object a measurement; exit code 1 where a bar is missed. The bar for
@@ -20,6 +20,7 @@ from time import process_time
 from typing import NamedTuple, Protocol
 
 from link_graph import LinkGraph, load_graph
+from tests.worlds.credit_ledger import balance, mint_seeds, new_page, with_share
 
 from evercrawl.core.credit.ledger import (
     CreditAge,
@@ -28,20 +29,16 @@ from evercrawl.core.credit.ledger import (
     add_pages,
     age_after_spending,
     allocate,
-    balance,
     credit_of,
     credit_priority,
     importance_of,
     is_lambda_next,
     mean_credit,
-    mint_seeds,
-    new_page,
     pay_dividend,
     raised_priority,
     spend,
     total_credit,
     with_generation,
-    with_share,
 )
 
 LEAST_CORRELATION = 0.8

@@ -18,8 +18,9 @@ from time import process_time
 from credit import SITES, TRAP_LINKS, Web, linked_web, listed_web, page_rank, spearman
 from link_graph import LinkGraph, load_graph
 from played import play, settings_for
+from tests.worlds.credit_ledger import balance
 
-from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_of
 from evercrawl.core.visit.links import unpack_links
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from evercrawl.core.credit.ledger import CREDIT_KEY, balance, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_of
 from evercrawl.core.visit.links import unpack_links
 from tests.e2e.test_workers import DOMAINS, Web
+from tests.worlds.credit_ledger import balance
 
 GAP_S = 0.25
 LEASE_S = 3.0

@@ -13,17 +13,14 @@ from evercrawl.core.credit.ledger import (
     PageCredit,
     add_pages,
     allocate,
-    balance,
     credit_of,
     is_lambda_next,
-    mint_seeds,
-    new_page,
     pay_dividend,
     receive,
     reserve,
     spend,
-    with_share,
 )
+from tests.worlds.credit_ledger import balance, mint_seeds, new_page, with_share
 
 SHARDS = 3
 shards = st.integers(0, SHARDS - 1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evercrawl.core.credit.ledger import CREDIT_KEY, CreditLedger, balance, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, CreditLedger, ledger_of
 from evercrawl.core.visit.links import unpack_links
 from evercrawl.testing.store import MemoryStore
+from tests.worlds.credit_ledger import balance
 
 
 def ledgers_of(store: MemoryStore) -> dict[int, CreditLedger]:

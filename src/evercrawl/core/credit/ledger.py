@@ -39,13 +39,6 @@ class CreditLedger(NamedTuple):
     generation: int = 0  # Counted for all shards of a process together (`CreditAge`).
 
 
-class SeedCredit(NamedTuple):
-    """The ledger after minting, and the share of each seed."""
-
-    ledger: CreditLedger
-    share: int
-
-
 class LinkShares(NamedTuple):
     """The result of a visit: the page without credit, and an equal unallocated share for each link."""
 
@@ -54,26 +47,9 @@ class LinkShares(NamedTuple):
     share: int
 
 
-def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> SeedCredit:
-    """Mint an amount for the seeds. Their shares stay unallocated until `allocate`."""
-    share = amount // seeds
-    total = share * seeds
-    ledger = ledger._replace(
-        minted=ledger.minted + amount,
-        unallocated=ledger.unallocated + total,
-        lambda_page=ledger.lambda_page + amount - total,
-    )
-    return SeedCredit(ledger, share)
-
-
 def add_pages(ledger: CreditLedger, pages: int = 1) -> CreditLedger:
     """Count new pages. Each is stored as `new_page` returns it."""
     return ledger._replace(pages=ledger.pages + pages)
-
-
-def new_page(ledger: CreditLedger) -> PageCredit:
-    """Return a page without credit or claims on past dividends."""
-    return PageCredit(0, ledger.dividend, 0, ledger.generation)
 
 
 def credit_of(page: PageCredit, dividend: int) -> int:
@@ -85,12 +61,6 @@ def importance_of(page: PageCredit, generation: int) -> int:
     """Return what links gave to the page, each generation counting half of the next.
     It orders pages like PageRank. Credit cannot: it is 0 after every visit. The total ever earned favours the seeds."""
     return page.earned >> (generation - page.generation)
-
-
-def with_share(page: PageCredit, amount: int, *, generation: int) -> PageCredit:
-    """Return the page with one more share. Dividends need not be settled."""
-    earned = importance_of(page, generation) + amount
-    return PageCredit(page.held + amount, page.since, earned, generation)
 
 
 def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
@@ -168,11 +138,6 @@ def drop_pages(ledger: CreditLedger, credits: Sequence[int]) -> CreditLedger:
     freed = sum(credits) + len(credits) * ledger.dividend
     pages, held = ledger.pages - len(credits), ledger.held - freed
     return ledger._replace(pages=pages, held=held, lambda_page=ledger.lambda_page + freed)
-
-
-def balance(ledger: CreditLedger) -> int:
-    """Return the error of the ledger, which is always 0."""
-    return ledger.minted + ledger.received - ledger.sent - total_credit(ledger)
 
 
 HALF_LIVES = 2  # Generations in which as much credit is spent as exists.

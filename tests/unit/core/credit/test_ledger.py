@@ -13,19 +13,16 @@ from evercrawl.core.credit.ledger import (
     add_pages,
     age_after_spending,
     allocate,
-    balance,
     credit_of,
     importance_of,
     is_lambda_next,
     join_age,
-    mint_seeds,
-    new_page,
     pay_dividend,
     receive,
     spend,
     with_generation,
-    with_share,
 )
+from tests.worlds.credit_ledger import balance, mint_seeds, new_page, with_share
 
 
 def page_with(credits: int) -> tuple[PageCredit, CreditLedger]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from evercrawl.core.credit.ledger import balance, ledger_bytes, ledger_of
+from evercrawl.core.credit.ledger import ledger_bytes, ledger_of
 from evercrawl.core.credit.shard_credit import Generations, ShardCredit
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings
+from tests.worlds.credit_ledger import balance
 
 SHARE = 1_000_000_000_000 // 2
 
