@@ -21,6 +21,9 @@ from evercrawl.adapters.guarded_apprise import NOT_SENT
 from evercrawl.adapters.http import dns
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage
 from evercrawl.collection.alerts.subscriptions import WebsubClient
+from evercrawl.collection.doctor import _fetch_robots
+from evercrawl.collection.site_logins import LoginTarget, read_form
+from evercrawl.collection.site_preview import preview_site
 from evercrawl.collection.sitemap import announce_urls, survey_sitemap
 from evercrawl.collection.urls import fetch_text
 from evercrawl.config import create_collection
@@ -70,6 +73,18 @@ async def audit(settings: Settings, url: str, folder: Path) -> object:
     return await survey_sitemap(url, settings, sample=0, offline=False, on_request=lambda _: None)
 
 
+async def preview(settings: Settings, url: str, folder: Path) -> object:
+    return await preview_site(url, settings, on_request=lambda _: None)
+
+
+async def check_robots(settings: Settings, url: str, folder: Path) -> object:
+    return await _fetch_robots(url, settings)
+
+
+async def read_login_form(settings: Settings, url: str, folder: Path) -> object:
+    return await read_form(url, LoginTarget(folder, settings))
+
+
 FEATURES: dict[str, Send] = {
     "webhook": send_webhook,
     "WebSub feed": read_feed,
@@ -77,6 +92,9 @@ FEATURES: dict[str, Send] = {
     "IndexNow": announce,
     "key file": read_key_file,
     "sitemap audit": audit,
+    "preview of a site": preview,
+    "robots.txt of doctor": check_robots,
+    "login form": read_login_form,
 }
 
 
