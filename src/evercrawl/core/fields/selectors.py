@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -158,8 +159,13 @@ def _json_path(expression: str) -> Select:
         import jsonpath
     except ImportError as error:
         raise ConfigError(f"JSONPath needs python-jsonpath; {_EXTRA}") from error
+    if "=~" in expression:
+        raise ConfigError(f"{expression!r} has =~, which may take very long; use match(@.name, 'pattern') or search(…)")
+    environment: Any = jsonpath.JSONPathEnvironment()
+    for name in ("match", "search"):
+        environment.function_extensions[name].check_cache = _linear_pattern
     try:
-        compiled = jsonpath.compile(expression)
+        compiled = environment.compile(expression)
     except jsonpath.JSONPathError as error:
         raise ConfigError(f"{expression!r} is not a JSONPath: {error}") from error
 
@@ -190,11 +196,22 @@ def _data_path(path: str) -> Select:
     return select
 
 
-def _text_pattern(expression: str) -> Select:
+@lru_cache(maxsize=256)
+def _linear_pattern(expression: str) -> Any:
+    """Return a pattern that takes linear time; None: RE2 does not know it."""
+    with suppress(re2.error):
+        return _compile(expression)
+
+
+def _compile(expression: str) -> Any:
     options = re2.Options()
     options.log_errors = False
+    return re2.compile(expression, options)
+
+
+def _text_pattern(expression: str) -> Select:
     try:
-        pattern = re2.compile(expression, options)
+        pattern = _compile(expression)
     except re2.error as error:
         raise ConfigError(f"{expression!r} is not a regular expression of RE2: {error}") from error
 

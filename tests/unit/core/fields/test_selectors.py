@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evercrawl.core.fields.reading import compare_fields, read_field, read_fields, rules_for
@@ -78,3 +80,16 @@ def test_a_difference_says_whether_the_selector_was_lost():
     (lost,) = compare_fields(before, {"price": FieldReading(None)})
     assert lost.is_lost
     assert compare_fields({}, before) == ()
+
+
+@pytest.mark.parametrize("name", ["match", "search"])
+def test_expressions_in_json_paths_take_linear_time(name: str) -> None:
+    texts = json.dumps([{"a": "a" * 5000 + "!"}, {"a": "aab"}, {"a": "(", "b": "("}])
+    page = PagePart(texts, "", is_html=False)
+    assert parse_selector(f"json:$[?{name}(@.a, '(a+)+b')].a")(page) == ["aab"]
+    assert parse_selector(f"json:$[?{name}(@.a, @.b)].a")(page) == []  # Not an expression.
+
+
+def test_json_paths_with_other_expressions_are_refused() -> None:
+    with pytest.raises(ConfigError, match="use match"):
+        parse_selector("json:$[?@.a =~ /(a+)+b/]")
