@@ -304,6 +304,12 @@ def test_a_page_that_loads_itself_again_gets_the_cookies_of_its_scripts() -> Non
     assert request.headers == (("Cookie", "seen=1"),)
 
 
+def test_a_button_that_never_ends_loses_nothing() -> None:
+    result = run(rendered("<p>content</p><button onclick='for (;;);'>more</button><script></script>"))
+    assert b"content" in result.dom
+    assert result.ended is RenderEnd.TIMEOUT
+
+
 def test_requests_are_bounded() -> None:
     app = "for (let i = 0; i < 30; i++) fetch('/' + i + '.json').then(r => r.text()).then(t => document.body.append(t.length))"
     answers = {f"/{number}.json": "x" * 1000 for number in range(30)}

@@ -129,12 +129,19 @@ class PageSession:
             ended = await self._load()
             dom = await self._snapshot()
             behaviours: tuple[str, ...] = ()
-            if ended is not RenderEnd.TIMEOUT:
-                self._busy_s -= self._settings.max_scroll_time.total_seconds()
-                dom, behaviours = await self._see_more(dom, self._snapshot)
-            screenshot = await self._capture() if self._wants_screenshot else None
-            if ended is not RenderEnd.TIMEOUT and site_of(self._page.url) not in self._signed_in:
-                dom = await self._explore(dom)
+            screenshot = None
+            try:
+                if ended is not RenderEnd.TIMEOUT:
+                    self._busy_s -= self._settings.max_scroll_time.total_seconds()
+                    dom, behaviours = await self._see_more(dom, self._snapshot)
+                screenshot = await self._capture() if self._wants_screenshot else None
+                if ended is not RenderEnd.TIMEOUT and site_of(self._page.url) not in self._signed_in:
+                    await self._explore()
+            except PageFault as error:
+                if error.fault is not RenderFault.HUNG:
+                    raise
+                ended = RenderEnd.TIMEOUT  # What it showed before is content.
+            dom = self._with_views(dom)
         finally:
             await self._close()
         return Rendered(
@@ -359,11 +366,14 @@ class PageSession:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
 
-    async def _explore(self, dom: bytes) -> bytes:
-        """Return the document with the views that its own links and buttons show; those with a URL become links."""
+    async def _explore(self) -> None:
+        """Keep the views that the page's own links and buttons show; those with a URL become links."""
         await self._show_routes()
         await self._press_buttons()
         await self._show_routes()  # Those that only buttons lead to.
+
+    def _with_views(self, dom: bytes) -> bytes:
+        """Return the document with the views that were kept."""
         for name, html in self._views.items():
             section = f'<section data-view="{escape(name)}">{html}</section>'.encode("utf-8", "replace")
             if len(dom) + len(section) > self._settings.max_dom_bytes:
