@@ -159,7 +159,10 @@ class SitemapPoller:
             if len(self.tasks) >= MAX_POLLS:
                 break
             self._polling.add(site_id)
-            self.tasks.start(self._poll_once(self._waiting.pop(site_id)))
+            # Taken here: pages may name new feeds before the task begins, and they wait for the next poll.
+            is_partial = site_id in self._new_feeds
+            self._new_feeds.discard(site_id)
+            self.tasks.start(self._poll_once(self._waiting.pop(site_id), is_partial=is_partial))
 
     @property
     def is_busy(self) -> bool:
@@ -172,17 +175,15 @@ class SitemapPoller:
 
     # Poll
 
-    async def _poll_once(self, site: Site) -> None:
+    async def _poll_once(self, site: Site, *, is_partial: bool) -> None:
         try:
-            await self._poll(site)
+            await self._poll(site, is_partial=is_partial)
         finally:
             self._polling.discard(site.id)
 
-    async def _poll(self, site: Site) -> None:
+    async def _poll(self, site: Site, *, is_partial: bool) -> None:
         state = await self._states.of(site.id)
         outlook = await self._revisits.outlooks.of(site.id)
-        is_partial = site.id in self._new_feeds
-        self._new_feeds.discard(site.id)
         found: set[SourceKind] = set()
         answered: set[str] = set()
         announced = misses = 0
