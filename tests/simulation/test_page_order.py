@@ -189,3 +189,19 @@ def test_a_feed_that_many_pages_name_is_requested_once() -> None:
     )
     world.crawl()
     assert pages.asked.count("/news.rss") == 1
+
+
+def test_a_feed_for_every_tag_is_read_once_and_not_before_the_pages() -> None:
+    links, feeds = [f"/p{number}" for number in range(60)], [f"/tag{number}.xml" for number in range(9)]
+    named = "".join(f'<link rel="alternate" type="application/rss+xml" href="{feed}">' for feed in feeds)
+    bodies = {path: page(path, prose_of(path)).replace("<title>", named + "<title>") for path in links}
+    bodies["/"] = page("Home", prose_of("home"), *links).replace("<title>", named + "<title>")
+    bodies |= dict.fromkeys(feeds, "<rss><channel><item><link>/p1</link></item></channel></rss>")
+    pages = Pages(bodies)
+    world = world_of(pages)
+    world.settings = replace(world.settings, sitemaps=replace(world.settings.sitemaps, enabled=True))
+    world.crawl()
+    read = [place for place, path in enumerate(pages.asked) if path in feeds]
+    assert 0 < len(read) <= 2 + len(pages.asked) // 20
+    assert len({pages.asked[place] for place in read}) == len(read)
+    assert sum(place < 15 for place in read) <= 2

@@ -20,9 +20,9 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     SourceState,
     extended_url,
     found_kind,
-    has_new_feed,
     is_poll_due,
     is_superseded,
+    may_read_new_feed,
     needs_probe,
     poll_interval,
     should_request,
@@ -127,7 +127,7 @@ class SitemapPoller:
         if site.id not in self._polled:
             if state.requests >= self._settings.probe_after_pages and needs_probe(state, now=self._now()):
                 self._queue_poll(site)
-        elif has_new_feed(state) and site.id not in self._waiting:
+        elif may_read_new_feed(state, requests=site.requests) and site.id not in self._waiting:
             self._new_feeds.add(site.id)
             self._waiting[site.id] = site
             self.tasks.wake()
@@ -194,6 +194,9 @@ class SitemapPoller:
             if site_of(source.url) != site.name or (is_partial and known is not None):
                 continue
             if is_superseded(source.kind, found) or extended_url(source.url) in answered:
+                continue
+            is_new_feed = known is None and source.url in state.value.feeds
+            if is_new_feed and not may_read_new_feed(state.value, requests=site.requests):
                 continue
             if misses >= MAX_MISSES:
                 break

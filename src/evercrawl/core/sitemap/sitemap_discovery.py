@@ -20,6 +20,7 @@ from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 EXTENDED_PARAMETER = "XTND"
 WELL_KNOWN = ("/sitemap.xml",)  # Tried if robots.txt names no sitemap. Each guess costs a request.
 MAX_FEEDS = 10  # Feeds per site. Large sites have one for every page.
+FIRST_FEEDS, REQUESTS_PER_FEED = 2, 20  # Feeds that are read at once, and requests to a site for each further one.
 MAX_FILES = 5_000  # Sitemaps read in one round.
 MAX_INDEX_DEPTH = 3  # Nested indexes. The protocol allows one.
 
@@ -214,9 +215,11 @@ def _is_old(moment: float, *, now: float) -> bool:
     return not 0.0 <= now - moment < ABSENT_DAYS
 
 
-def has_new_feed(state: SitemapState) -> bool:
-    """True if a page named a feed that was never requested."""
-    return any(feed not in state.sources for feed in state.feeds)
+def may_read_new_feed(state: SitemapState, *, requests: int) -> bool:
+    """True if a page named a feed that was never requested, and the site has had enough requests since the last one:
+    a blog has a feed for every tag, and its pages link to the same articles."""
+    read = sum(feed in state.sources for feed in state.feeds)
+    return read < min(len(state.feeds), FIRST_FEEDS + requests // REQUESTS_PER_FEED)
 
 
 def is_poll_due(state: SitemapState, estimate: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:

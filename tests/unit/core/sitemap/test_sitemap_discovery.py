@@ -20,9 +20,9 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     SourceState,
     extended_url,
     found_kind,
-    has_new_feed,
     is_poll_due,
     is_superseded,
+    may_read_new_feed,
     needs_probe,
     poll_interval,
     should_request,
@@ -85,8 +85,10 @@ def test_a_missing_sitemap_is_asked_for_again_after_a_month():
 
 def test_a_feed_that_was_never_requested_is_new():
     known = SitemapState({"http://site.test/feed": SourceState("feed", requested=1.0)}, ("http://site.test/feed",))
-    assert not has_new_feed(known)
-    assert has_new_feed(known._replace(feeds=(*known.feeds, "http://site.test/other")))
+    assert not may_read_new_feed(known, requests=1000)
+    more = known._replace(feeds=(*known.feeds, *(f"http://site.test/{number}" for number in range(3))))
+    assert may_read_new_feed(more, requests=20 * len(known.feeds))
+    assert not may_read_new_feed(more._replace(sources=dict.fromkeys(more.feeds[:-1], SourceState("feed"))), requests=1)
 
 
 def test_only_a_sitemap_with_dates_counts_as_dated():
