@@ -1,6 +1,6 @@
 """The same questions as bench/credit.py, asked of the whole engine: its queue, its commits, its pace.
 
-    CORPUS_ROOT=… python bench/credit_engine.py [REQUESTS] [order] [rank|trap …] [SHARDS …]
+    CORPUS_ROOT=… PYTHONPATH=. python bench/credit_engine.py [REQUESTS] [order] [rank|trap …] [SHARDS …]
 
 The link graph of the benchmark web is served by a simulated fetcher in virtual time; store and archive are
 in memory, and the rules against traps are off. Prints one JSON object a measurement.
