@@ -28,6 +28,8 @@ def problems(root: Path, version: str) -> Iterator[str]:
         yield f"src/evercrawl/model/__init__.py says {own[1] if own else 'nothing'}"
     if f"version: {version}\n" not in (root / "CITATION.cff").read_text():
         yield "CITATION.cff has another version"
+    if f'version = "{version}"\n' not in (root / "native/Cargo.toml").read_text():
+        yield "native/Cargo.toml has another version, so that the native package would not be used"
     if not re.search(rf"(?m)^## {re.escape(version)} \(", (root / "CHANGELOG.md").read_text()):
         yield "CHANGELOG.md has no section for it"
     if f"evercrawl:{version}" not in (root / "deploy/kubernetes/workers.yaml").read_text():

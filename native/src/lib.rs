@@ -113,6 +113,7 @@ fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     if std::env::var_os(PURE_VARIABLE).is_some_and(|value| !value.is_empty()) {
         return Err(PyImportError::new_err(format!("{PURE_VARIABLE} is set")));
     }
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(attribute_names, module)?)?;
     module.add_function(wrap_pyfunction!(setup, module)?)?;
     module.add_function(wrap_pyfunction!(extract_main_text, module)?)?;

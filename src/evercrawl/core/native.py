@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from evercrawl.model import __version__
+
 
 def load_native() -> ModuleType | None:
-    """Return the package; None: it is not installed, or EVERCRAWL_PURE in the environment keeps it from loading."""
+    """Return the package; None: it is missing, of another version, or kept from loading by EVERCRAWL_PURE."""
     try:
         import evercrawl_native
     except ImportError:
         return None
-    return evercrawl_native  # type: ignore[no-any-return]
+    return evercrawl_native if getattr(evercrawl_native, "__version__", None) == __version__ else None

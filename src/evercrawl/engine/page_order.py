@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from xxhash import xxh3_64_intdigest
-
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.credit.url_yield import (
     PAGE_PRIOR,
@@ -25,6 +23,7 @@ from evercrawl.core.credit.url_yield import (
     names_in,
     parameters_of,
     plainer_urls,
+    text_hash,
     tier_of,
     without_format,
     yield_bytes,
@@ -150,35 +149,35 @@ class PageOrder:
     def _shown_pages(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is taken for a view."""
         if "?" in url:
-            yield from map(_hash, plainer_urls(url))
+            yield from map(text_hash, plainer_urls(url))
         else:
             yield from self._path_views.pages_of(url)
             if (plain := self._known_format(url)) is not None:
-                yield _hash(plain)
+                yield text_hash(plain)
         for name in names_in(url):
             if name.target is not None:
-                yield _hash(name.target)
+                yield text_hash(name.target)
             for text in (name.text, name.bare):
-                first = None if text is None else self._first.get(_hash(text))
+                first = None if text is None else self._first.get(text_hash(text))
                 if first is not None:
                     yield first.url
 
     def note_visit(self, url: str) -> None:
         """Remember that a URL was visited."""
-        self._visited[_hash(url)] = None
+        self._visited[text_hash(url)] = None
         while len(self._visited) > self._max_names:
             del self._visited[next(iter(self._visited))]
 
     def _first_names(self, url: str, hashes: int) -> list[UrlName]:
         """Return what a URL names that no other named before, or only others like it with more hashes.
         A page with a URL of its own is no name: `?next=/login`, or `?action=diff&id=Tea` if there is `?Tea`."""
-        own, firsts = _Namer(_hash(parameters_of(url)), hashes, _hash(url)), []
+        own, firsts = _Namer(text_hash(parameters_of(url)), hashes, text_hash(url)), []
         for name in names_in(url):
             if self._is_known_page(name):
                 continue
-            if name.bare is not None and _hash(name.bare) in self._first:
+            if name.bare is not None and text_hash(name.bare) in self._first:
                 continue
-            key = _hash(name.text)
+            key = text_hash(name.text)
             known = self._first.get(key)
             if known is None or (known.shape == own.shape and known.hashes > hashes):
                 self._first[key] = known = own
@@ -232,7 +231,3 @@ class PageOrder:
             if priority > max(page.priority, self._levels.main - 1):
                 found.append((page, priority))
         return found
-
-
-def _hash(text: str) -> int:
-    return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))

@@ -274,7 +274,7 @@ class _PlaceKeys(NamedTuple):
 @lru_cache(maxsize=CACHED_URLS)
 def _keys_of(url: str) -> tuple[_PlaceKeys, ...]:
     return tuple(
-        _PlaceKeys(_hash(before), _hash(value), _hash(f"{before}\n{rest}"), has_hash)
+        _PlaceKeys(text_hash(before), text_hash(value), text_hash(f"{before}\n{rest}"), has_hash)
         for before, value, rest, has_hash in places_in(url)
     )
 
@@ -323,14 +323,14 @@ class PathViews:
         value = place.value
         rest = self._rests.get(place.rest)
         if rest is None:
-            self._rests[place.rest] = rest = _Rest(value, _hash(url), place.has_hash)
+            self._rests[place.rest] = rest = _Rest(value, text_hash(url), place.has_hash)
         if value not in rest.values and len(values) <= MAX_VALUES:
             stats = values.setdefault(value, _Value())
             stats.rests += 1
             rest.values.add(value)
             if rest.has_hash and not place.has_hash:
                 values.setdefault(rest.value, _Value()).shared += 1
-                rest.value, rest.url, rest.has_hash = value, _hash(url), False
+                rest.value, rest.url, rest.has_hash = value, text_hash(url), False
             stats.shared += rest.value != value
         return rest
 
@@ -347,5 +347,6 @@ def _forget_oldest(known: dict[int, Any], most: int) -> None:
         del known[next(iter(known))]
 
 
-def _hash(text: str) -> int:
+def text_hash(text: str) -> int:
+    """Return the hash under which a URL, or a part of one, is remembered."""
     return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))
