@@ -844,7 +844,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         if role == Some("main") || node.value(names.itemprop).as_deref() == Some("articleBody") {
             return Ok(CONTENT);
         }
-        let named = node.value(names.slot).filter(|slot| !slot.is_empty());
+        let named = node.value(names.slot).filter(|slot| !slot.is_empty() && !slot.contains('-'));
         let named = named.map(|slot| format!("{slot} {}", classes.as_deref().unwrap_or_default()));
         self.config.classify_names(self.py, named.as_deref().or(classes.as_deref()), node.value(names.id).as_deref())
     }

@@ -23,8 +23,12 @@ KEPT_BAR = 0.98
 FOREIGN_BAR = 0.01
 KIND_FLOOR = {"search": 0.94}  # Least share of paragraphs kept on pages of one kind.
 USUAL_FLOOR = 0.98
-KIND_CEILING = {"forum": 0.04, "search": 0.08, "shop": 0.08}  # Greatest share of foreign words on pages of one kind.
-USUAL_CEILING = 0.025
+KIND_CEILING = {
+    "forum": 0.03,
+    "listing": 0.02,
+    "tracker": 0.015,
+}  # Greatest share of foreign words on pages of one kind.
+USUAL_CEILING = 0.01
 MIN_PROGRAMS = 70
 PAGES = Path(__file__).parents[1] / "data" / "app_pages.jsonl.gz"
 

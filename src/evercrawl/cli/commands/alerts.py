@@ -182,7 +182,7 @@ def _alert_target(options: dict[str, Any]) -> Destination:
 
     given = [(channel, options[channel]) for channel in CHANNELS if options[channel]]
     if len(given) != 1:
-        raise ConfigError("choose how to send the alert: --webhook, --mail, --atom or --apprise")
+        raise ConfigError("choose one way to send the alert: --webhook, --mail, --atom or --apprise")
     ((channel, address),) = given
     if options["secret"] and channel != "webhook":
         raise ConfigError("--secret works only with --webhook")

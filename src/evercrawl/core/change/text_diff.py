@@ -162,8 +162,11 @@ def make_edit(key: int, removed: str, added: str, *, is_template: bool, is_entry
     return Edit(key, is_template, words, is_entry, omitted)
 
 
+MIN_ALONE_CHARS = 12  # So many letters and digits are found without the words beside them, which may be other blocks.
+
+
 def hidden_edits(edits: Iterable[Edit], removed: str, added: str) -> tuple[Edit, ...]:
-    """Return the edits whose changed words, with their neighbours, are not in the removed and added texts."""
+    """Return the edits whose changed words, with a neighbour, are not in the removed and added texts."""
     sides: dict[Sign, str] = {"-": _letters(removed), "+": _letters(added)}
     return tuple(edit for edit in edits if not _is_in(edit.words, sides))
 
@@ -171,11 +174,20 @@ def hidden_edits(edits: Iterable[Edit], removed: str, added: str) -> tuple[Edit,
 def _is_in(words: Sequence[Words], sides: dict[Sign, str]) -> bool:
     for place, run in enumerate(words):
         if run.sign != " ":
-            before = next((one.text.split()[-1:] for one in reversed(words[:place]) if one.sign == " "), [])
-            after = next((one.text.split()[:1] for one in words[place + 1 :] if one.sign == " "), [])
-            if _letters("".join([*before, run.text, *after])) not in sides[run.sign]:
+            before = _nearest_word(words[:place][::-1], -1)
+            after = _nearest_word(words[place + 1 :], 0)
+            text = _letters(run.text)
+            forms = [side for side, word in ((before + text, before), (text + after, after)) if word]
+            forms += [text] if not forms or len(text) >= MIN_ALONE_CHARS else []
+            if not any(form in sides[run.sign] for form in forms):
                 return False
     return True
+
+
+def _nearest_word(runs: Sequence[Words], end: int) -> str:
+    """Return the first or last word of the nearest unchanged words."""
+    words = next((found for run in runs if run.sign == " " and (found := run.text.split())), [])
+    return next((letters for word in (words if end == 0 else reversed(words)) if (letters := _letters(word))), "")
 
 
 def _letters(text: str) -> str:

@@ -135,6 +135,8 @@ def _combine(classes_found: Sequence[int]) -> int:
 
 
 def _classify_name(name: str) -> int:
+    if "[" in name or "(" in name:  # How it looks, such as `[--sidebar-width:220px]`.
+        return NEUTRAL
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
     is_random = name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)  # Such as `hJpAdR`.
     if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or is_random:
@@ -275,7 +277,8 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
         return CONTENTS
     if role == "main" or attributes.get("itemprop") == "articleBody":
         return CONTENT
-    if slot := attributes.get("data-slot"):  # The name of a component where classes only say how it looks.
+    slot = attributes.get("data-slot")  # The name of a component where classes only say how it looks.
+    if slot and "-" not in slot:  # `sidebar-inset` is what stands beside a sidebar.
         classes = f"{slot} {classes or ''}"
     return classify_names(classes, attributes.get("id"))
 

@@ -16,6 +16,7 @@ from evercrawl.core.change.text_diff import (
     MAX_EDITS,
     changed_words,
     diff_text,
+    hidden_edits,
     join_moves,
     limit_edits,
     make_edit,
@@ -24,7 +25,7 @@ from evercrawl.core.change.text_diff import (
     shorten_edit,
     unpack_edit,
 )
-from evercrawl.model.change import BlockEdit, Words
+from evercrawl.model.change import BlockEdit, Edit, Words
 
 LONGEST_S = 2.0
 
@@ -210,3 +211,16 @@ def test_an_edit_keeps_every_changed_word(words: list[str], data: st.DataObject)
     assert all(word in edit.added.split() for word in new if word.startswith("new"))
     assert all(word in edit.removed.split() for word in old if word.startswith("old"))
     assert unpack_edit(json.loads(json.dumps(pack_edit(edit)))) == edit
+
+
+def test_a_line_of_code_that_the_text_shows_is_not_shown_again() -> None:
+    words = (Words(" ", "port = 80 retries = "), Words("-", "3"), Words("+", "5"), Words(" ", " timeout = 30"))
+    edit = Edit(1, False, words)
+    assert hidden_edits([edit], "retries = 3", "retries = 5") == ()
+    assert hidden_edits([edit], "attempts = 3", "attempts = 5") == (edit,)
+
+
+def test_a_moved_sentence_that_the_text_shows_is_not_shown_again() -> None:
+    sentence = "Fires are not allowed after dark."
+    edit = Edit(1, False, (Words("+", f"{sentence} "), Words(" ", "Dogs are welcome. "), Words("-", sentence)))
+    assert hidden_edits([edit], sentence, sentence) == ()

@@ -299,6 +299,10 @@ def test_components_are_known_by_their_slot() -> None:
     links = "".join(f"<li><a class='text-sm' href='/{at}'>Item {at}</a></li>" for at in range(9))
     side = f"<div data-slot='sidebar' class='w-64 flex'><ul>{links}</ul></div>"
     assert "Item" not in text_of(f"<div class='flex'>{side}<div class='grow'>{ARTICLE}</div></div>")
+    index = "".join(f"<li><a href='/b/{at}'>Boat {at} of the harbour</a></li>" for at in range(9))
+    wrapper = "<div data-slot='sidebar-wrapper' class='flex [--sidebar-width:220px]'>"
+    page = f"{wrapper}{side}<main data-slot='sidebar-inset'><ul>{index}</ul></main>"
+    assert text_of(page).splitlines()[0] == "Boat 0 of the harbour"
 
 
 def test_entries_of_an_index_are_kept_whatever_their_length() -> None:
