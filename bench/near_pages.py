@@ -30,8 +30,8 @@ from scipy.sparse import csr_matrix
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.document.html import parse_document
-from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.duplicates.repeats import MirrorRegistry
 from evercrawl.core.revisit.visit_schedule import BudgetLevel
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter

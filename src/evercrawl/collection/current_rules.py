@@ -15,8 +15,7 @@ from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.cluster.crawl_builder import scope_of
 from evercrawl.cluster.run_requests import MAX_URLS, request_visits
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
-from evercrawl.core.scope.file_endings import NO_ANSWERS
-from evercrawl.core.scope.scope import Scope
+from evercrawl.core.scope.scope import NO_ANSWERS, Scope
 from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, key_of, shard_of_site, site_of

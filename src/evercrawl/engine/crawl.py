@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from evercrawl.core.credit.ledger import CREDIT_KEY
-from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
+from evercrawl.core.duplicates.repeats import MIRRORS_KEY
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.scope.scope import Scope

@@ -19,8 +19,7 @@ from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.fields.reading import FieldComparison
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, SiteModel, VisitSchedule, schedule_of
 from evercrawl.core.robots.robots_rules import RobotsRules
-from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers
-from evercrawl.core.scope.scope import Scope
+from evercrawl.core.scope.scope import NO_ANSWERS, Answers, Scope
 from evercrawl.core.sentiment.field_analysers import Analyser
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.pattern_probe import ProbeRequest

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from evercrawl.core.digest import text_digest
-from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.minhash import page_signatures, signature_similarity, text_signature
-from evercrawl.core.duplicates.page_duplicates import (
+from evercrawl.core.duplicates.repeats import (
     GONE_STATUSES,
     MIN_CANONICAL_SIMILARITY,
+    MirrorRegistry,
     can_represent,
     is_plainer,
     is_still_duplicate,

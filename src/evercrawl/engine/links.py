@@ -8,7 +8,7 @@ from typing import Protocol
 
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
-from evercrawl.core.scope.file_endings import NO_ANSWERS, is_unsure_ending
+from evercrawl.core.scope.scope import NO_ANSWERS, is_unsure_ending
 from evercrawl.core.url import parse, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.core.visit.links import MAX_REFUSED_CHARS, FoundLinks, add_url
 from evercrawl.engine.decision import LinkTarget, NewLink, Policy, Refused

@@ -32,7 +32,7 @@ from evercrawl.core.credit.url_yield import (
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.frontier import PageLevels
-from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers, admits_more, after_answer, after_refusal
+from evercrawl.core.scope.scope import NO_ANSWERS, Answers, admits_more, after_answer, after_refusal
 from evercrawl.core.url import key_of
 from evercrawl.engine.decision import Decision, VisitFacts
 from evercrawl.engine.ports import ShardStore

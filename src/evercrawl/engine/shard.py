@@ -13,7 +13,7 @@ from random import Random
 from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import PAPER_WINDOW, ShardCredit
-from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
+from evercrawl.core.duplicates.repeats import MIRRORS_KEY
 from evercrawl.core.frontier import (
     FIRST_COME,
     FetchRobots,

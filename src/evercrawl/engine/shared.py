@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from evercrawl.core.credit.shard_credit import Generations
-from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
+from evercrawl.core.duplicates.repeats import MirrorRegistry
 from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DAYS, RequestBudget, initial_threshold

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import orjson
 from xxhash import xxh3_64_intdigest
 
-from evercrawl.core.scope.file_endings import Answers
+from evercrawl.core.scope.scope import Answers
 from evercrawl.core.traps.url_pattern import placeholder
 from evercrawl.core.url import site_of
 

@@ -240,21 +240,8 @@ class ResolvedLink(NamedTuple):
     number: int
 
 
-SIGNALS = (
-    "constant",
-    *LINK_BLOCKS,
-    "source on topic",
-    "source rate",
-    "citing rate",
-    "form rate",
-    "home",
-    "above",
-    "deeper",
-    "same folder",
-    "ancestor",
-    "part of source",
-)
-# Weights before anything was learned, for links to pages on topic and to hubs.
+# Weights before anything was learned, for links to pages on topic and to hubs: a constant, `LINK_BLOCKS`, the source on
+# topic, the rates of source, citing pages and form; home, above, deeper, same folder, ancestor, part of the source.
 PRIORS = (
     np.array([-3.0, 2.0, 0.5, 3.0, 1.0, -0.5, 1.2, 0.3, 0.4, 1.0, -0.3, -0.3, 0.0, 0.0, -1.0]),
     np.array([-3.0, 1.5, 0.5, 1.2, 0.3, 0.2, 0.4, 0.6, 0.0, 0.5, 0.5, -0.3, -0.3, 1.0, -0.7]),

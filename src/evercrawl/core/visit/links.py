@@ -10,8 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from evercrawl.core.duplicates.url_seen import UrlCache
-from evercrawl.core.scope.file_endings import NO_ANSWERS
-from evercrawl.core.scope.scope import Scope
+from evercrawl.core.scope.scope import NO_ANSWERS, Scope
 from evercrawl.core.url import MAX_URL_CHARS, canonical_of_href, key_of, without_user
 from evercrawl.model.document import Document
 from evercrawl.model.page import Candidate, Page, Refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.duplicates.host_mirrors import (
+from evercrawl.core.duplicates.repeats import (
     MAX_SAMPLES,
     HostEvidence,
     MirrorRegistry,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.duplicates.minhash import text_signature
-from evercrawl.core.duplicates.page_duplicates import (
+from evercrawl.core.duplicates.repeats import (
     can_represent,
     is_plainer,
     is_still_duplicate,

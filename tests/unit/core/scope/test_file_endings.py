@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.scope.file_endings import (
+from evercrawl.core.scope.scope import (
     MAX_FOLDERS,
     MAX_TRIES,
     NO_ANSWERS,
