@@ -14,11 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeGuard
-
-import re2
+from typing import NamedTuple, TypeGuard
 
 from evercrawl.core.fields.reading import BEFORE, LAST
+from evercrawl.core.fields.selectors import compile_expression
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import FieldValue
 
@@ -53,19 +52,9 @@ def parse_condition(text: str) -> FieldCondition:
         number = float(found["step"])
         return FieldCondition(name, "share", number / 100) if found["percent"] else FieldCondition(name, "step", number)
     if found["pattern"]:
-        _compile(found["pattern"])
+        compile_expression(found["pattern"])
         return FieldCondition(name, "matches", pattern=found["pattern"])
     return FieldCondition(name, found["word"] or "changes")
-
-
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        raise ConfigError(f"{pattern!r} is not a regular expression of RE2: {error}") from error
 
 
 def condition_holds(condition: FieldCondition, values: Mapping[str, FieldValue]) -> bool:
@@ -96,7 +85,7 @@ def is_met(condition: FieldCondition, value: FieldValue | tuple[str, ...]) -> bo
         return condition.kind == "disappears"
     if condition.kind == "matches":
         text = "\n".join(value) if isinstance(value, tuple) else str(value)
-        return _compile(condition.pattern).search(text) is not None
+        return compile_expression(condition.pattern).search(text) is not None
     if condition.kind not in ("above", "below"):
         return condition.kind != "disappears"
     if isinstance(value, tuple) or not _is_number(value):

@@ -196,24 +196,24 @@ def _data_path(path: str) -> Select:
     return select
 
 
-@lru_cache(maxsize=256)
-def _linear_pattern(expression: str) -> Any:
-    """Return a pattern that takes linear time; None: RE2 does not know it."""
-    with suppress(re2.error):
-        return _compile(expression)
-
-
-def _compile(expression: str) -> Any:
+@lru_cache(maxsize=512)
+def compile_expression(expression: str) -> Any:
+    """Return a pattern that takes linear time; raise ConfigError if RE2 does not know it."""
     options = re2.Options()
     options.log_errors = False
-    return re2.compile(expression, options)
+    try:
+        return re2.compile(expression, options)
+    except re2.error as error:
+        raise ConfigError(f"{expression!r} is not a regular expression of RE2: {error}") from error
+
+
+def _linear_pattern(expression: str) -> Any:
+    with suppress(ConfigError):
+        return compile_expression(expression)
 
 
 def _text_pattern(expression: str) -> Select:
-    try:
-        pattern = _compile(expression)
-    except re2.error as error:
-        raise ConfigError(f"{expression!r} is not a regular expression of RE2: {error}") from error
+    pattern = compile_expression(expression)
 
     def select(page: PagePart) -> list[str]:
         found: list[str] = []
