@@ -13,13 +13,13 @@ from evercrawl.core.revisit.rate_estimate import (
     BulkChange,
     SiteEstimate,
     change_rate,
-    marginal_value,
     time_to_reach,
     update_prior,
 )
 from evercrawl.core.revisit.visit_update import after_visit, new_page_estimate
 from evercrawl.core.revisit.visit_value import due_at, value_now
 from evercrawl.lab import policy
+from tests.worlds.marginal_value import marginal_value
 
 EVENTS = st.lists(
     st.tuples(st.sampled_from(["visit", "notice", "poll", "prior"]), st.booleans(), st.floats(0.01, 60.0)), max_size=60

@@ -287,9 +287,6 @@ allow_private_option = click.option("--allow-private", is_flag=True, help="Allow
 resolve_option = click.option(
     "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Connect to this address instead, like curl. Repeatable."
 )
-pace_option = click.option(
-    "--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to crawl. Default: gentle."
-)
 
 
 def parse_budget(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:

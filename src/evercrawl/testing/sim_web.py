@@ -259,11 +259,6 @@ class SimWeb:
         """Return the Crawl-delay of the URL's site."""
         return self._demands(site_of(url)).crawl_delay
 
-    def retry_after_spans(self, site: str) -> list[tuple[datetime, datetime]]:
-        """Return the spans in which Retry-After of the site forbids requests."""
-        requests = self.log.by_site().get(site, [])
-        return [(one.answered, one.answered + one.retry_after) for one in requests if one.retry_after]
-
     def version(self, url: str, *, at: datetime | None = None) -> int | None:
         """Return how often a page has changed by then, or by now; None if there is no such page."""
         index = self._index.get(site_of(url))

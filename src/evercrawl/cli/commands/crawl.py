@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, allow_private_option, pace_option, parse_budget, setting_flag, with_cli
+from evercrawl.cli.context import CliContext, allow_private_option, parse_budget, setting_flag, with_cli
 from evercrawl.cli.terminal import emit_json, exit_code_of
 from evercrawl.errors import ConfigError
 
@@ -97,7 +97,7 @@ _RUN_OPTIONS = (
     click.option(
         "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs to crawl. Default: host."
     ),
-    pace_option,
+    click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to crawl. Default: gentle."),
     _setting("--gap", metavar="SECONDS", help="Minimum delay per site. A longer Crawl-delay still wins."),
     _setting("--concurrency", metavar="N", help="Maximum requests in flight over all sites."),
     _setting("--workers", metavar="N", help="Worker processes, to use several cores."),
@@ -301,11 +301,7 @@ def _print_header(cli: CliContext, plan: RunPlan) -> None:
 @click.command("watch")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
 @click.option(
-    "--serve",
-    "port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="Also open the web interface on this local port.",
+    "--serve", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Also open the web interface on this port."
 )
 @click.option("--refresh", is_flag=True, help="First visit every known page, due or not.")
 @run_options

@@ -95,14 +95,8 @@ def time_current(a: float, b: float, t: float) -> float:
     return b * x if abs(a - 1.0) < _NEAR_ONE else b * -expm1((1.0 - a) * x) / (a - 1.0)
 
 
-def marginal_value(a: float, b: float, tau: float, *, escape: float = 1.0) -> float:
-    """Return the marginal freshness of a visit `tau` days after the last; it grows from 0.
-    `escape` is the probability that the page escaped a bulk change."""
-    return time_current(a, b, tau) - tau * survival(a, b, tau) * escape
-
-
 def max_value(a: float, b: float) -> float:
-    """Return the limit of `marginal_value`; infinite for a <= 1, so little evidence loses no page."""
+    """Return the limit of the marginal freshness of a visit; infinite for a <= 1, so little evidence loses no page."""
     return b / (a - 1.0) if a > 1.0 + _NEAR_ONE else float("inf")
 
 

