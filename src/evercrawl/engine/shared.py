@@ -67,7 +67,8 @@ class SharedState:
         """`shards`: of the whole collection. `send` hands a side request to the shard that owns its site."""
         settings = policy.settings
         self.shards = shards
-        self.began_us = to_us(clock.now())
+        # An outpost reads robots.txt itself.
+        self.began_us = to_us(clock.now()) if settings.outposts.listen is None else 0
         self.pace = pace
         self.seed = seed
         self.restart_delay: timedelta = pace.floor
