@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from evercrawl.cli.commands.serve import write_door
-from evercrawl.collection.alerts.message_templates import EXAMPLES
+from evercrawl.collection.alerts.mail import EXAMPLES
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, html_text

@@ -15,7 +15,7 @@ import brotli
 import zstandard
 
 from evercrawl.adapters.analysers import detect_language
-from evercrawl.collection.alerts.message_templates import body_of, mail_parts
+from evercrawl.collection.alerts.mail import body_of, mail_parts
 from evercrawl.collection.exchange.chunk_export import split_markdown
 from evercrawl.collection.exchange.markdown import PageSource, compose_markdown
 from evercrawl.collection.exchange.watch_import import WatchReport, _history, _watches

@@ -14,7 +14,7 @@ import pytest
 
 from evercrawl.adapters.focus_file import _row
 from evercrawl.adapters.graph_files import current_graph, graph_folder
-from evercrawl.collection.alerts.message_templates import _require_json
+from evercrawl.collection.alerts.mail import _require_json
 from evercrawl.collection.backup import MANIFEST, backups_folder, list_backups, read_manifest
 from evercrawl.collection.exchange.chunk_export import _read_cursor
 from evercrawl.collection.folder import summarise_collection

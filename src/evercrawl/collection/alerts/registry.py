@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, StoredAlert
 from evercrawl.collection.alerts.event_reader import JUDGES, CollectionLogs, EventJudges, Logs, event_texts
-from evercrawl.collection.alerts.mail import SetupProblem, mail_problem
-from evercrawl.collection.alerts.message_templates import TEMPLATE_PARTS as TEMPLATE_PARTS
-from evercrawl.collection.alerts.message_templates import template_problem
+from evercrawl.collection.alerts.mail import TEMPLATE_PARTS as TEMPLATE_PARTS
+from evercrawl.collection.alerts.mail import SetupProblem, mail_problem, template_problem
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, has_apprise, require_apprise
 from evercrawl.config.load import outbox_path
 from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES

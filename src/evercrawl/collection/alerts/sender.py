@@ -18,8 +18,16 @@ from evercrawl.adapters.guarded_apprise import send_by_apprise
 from evercrawl.adapters.http.dialer import GuardedDialer, JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
-from evercrawl.collection.alerts.mail import build_mail, mail_password, mail_problem, mail_sender, send_mail
-from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts
+from evercrawl.collection.alerts.mail import (
+    EXAMPLES,
+    body_of,
+    build_mail,
+    mail_parts,
+    mail_password,
+    mail_problem,
+    mail_sender,
+    send_mail,
+)
 from evercrawl.config.trust import require_trust
 from evercrawl.core.alerts.definition import apprise_problem
 from evercrawl.core.alerts.delivery import (

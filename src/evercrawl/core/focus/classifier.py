@@ -91,11 +91,9 @@ class TrainedClassifier(NamedTuple):
     held_out_logits: list[float]
 
 
-def train_classifier(
-    examples: Sequence[LabelledBlocks], *, random: Random, how: ClassifierSettings | None = None
-) -> TrainedClassifier:
+def train_classifier(examples: Sequence[LabelledBlocks], *, random: Random) -> TrainedClassifier:
     """Train a classifier. Without examples of both kinds everything is undecided (0.5)."""
-    how = how or ClassifierSettings()
+    how = ClassifierSettings()
     labels = [example.on_topic for example in examples]
     if len(set(labels)) < 2:
         return TrainedClassifier(UNDECIDED, [0.0] * len(labels))

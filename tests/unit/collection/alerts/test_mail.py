@@ -17,8 +17,7 @@ from email.policy import default
 import pytest
 
 from evercrawl.adapters.http.dialer import GuardedDialer
-from evercrawl.collection.alerts.mail import build_mail, mail_problem, send_mail
-from evercrawl.collection.alerts.message_templates import mail_parts
+from evercrawl.collection.alerts.mail import build_mail, mail_parts, mail_problem, send_mail
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
 from evercrawl.core.alerts.html_message import MessageLinks

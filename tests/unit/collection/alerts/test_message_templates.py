@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts, template_problem
+from evercrawl.collection.alerts.mail import EXAMPLES, body_of, mail_parts, template_problem
 from evercrawl.core.alerts.html_message import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent
 from evercrawl.errors import ConfigError
