@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.worlds.values.served import watch_served
+from tests.worlds.values.software import SOFTWARE
+from tests.worlds.values.templates import TEMPLATES
 from tests.worlds.values.watch import lines_of, watch_all
 
 
@@ -17,6 +19,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the pages that a collection crawls")
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--accept", action="store_true", help="accept what is proposed")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--software", action="store_true", help="the four templates in the style of known software")
     parser.add_argument("--collection", action="store_true", help="crawl the pages with a real collection and alerts")
     given = parser.parse_args()
     if given.collection:
@@ -28,9 +32,10 @@ def main() -> None:
             print(f"  {event}")
         print(found.fields.wrong.most_common(20))
         return
-    for seed in range(given.seeds):
+    templates = SOFTWARE if given.software else TEMPLATES
+    for seed in range(given.first, given.first + given.seeds):
         print(f"seed {seed}")
-        for line in lines_of(watch_all(seed=seed, days=given.days, accepts=given.accept)):
+        for line in lines_of(watch_all(seed=seed, days=given.days, accepts=given.accept, templates=templates)):
             print(line)
 
 

@@ -22,7 +22,7 @@ class ValueTemplate(NamedTuple):
 
     name: str
     subject: Subject
-    designs: tuple[Design, Design, Design]
+    designs: tuple[Design, ...]  # The first one, and those that it may become.
     selectors: tuple[tuple[str, str, FieldType], ...]  # Name, selector and type.
     row: str  # The label of the table row that `cell` reads.
     unit: str

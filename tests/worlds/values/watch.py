@@ -39,7 +39,7 @@ def page_days(template: ValueTemplate, *, seed: int, days: int) -> list[PageDay]
     chance = Random(f"{seed} {template.name}")
     first, last = int(days * FIRST_REDESIGN), int(days * LAST_REDESIGN)
     starts = sorted(chance.sample(range(max(1, first), max(first + 3, last)), 2))
-    order = [0, *chance.sample([1, 2], 2)]
+    order = [0, *chance.sample(range(1, len(template.designs)), 2)]
     found = []
     for day, facts in enumerate(live(template.subject, seed=f"{seed} {template.name}", days=days)):
         design = order[sum(day >= start for start in starts)]
@@ -76,7 +76,9 @@ def is_right(template: ValueTemplate, name: str, facts: DayFacts, reading: Field
     value = reading.value
     match name:
         case "price":
-            return value == facts.price and (value is None or reading.unit == template.unit)
+            return value == facts.price and (value is None or reading.unit == (template.unit or reading.unit))
+        case "stated":
+            return value == facts.price
         case "cell":
             return value == dict(facts.rows)[template.row]
         case "date":
@@ -84,8 +86,8 @@ def is_right(template: ValueTemplate, name: str, facts: DayFacts, reading: Field
         case "items":
             return value == facts.items
         case _:
-            rows = [" ".join(row) for row in facts.rows]
-            return isinstance(value, tuple) and [" ".join(one.split()) for one in value if one in rows] == rows
+            texts = [" ".join(one.split()) for one in value] if isinstance(value, tuple) else []
+            return [row for text in texts for row in facts.rows if row[0] in text and row[1] in text] == [*facts.rows]
 
 
 def watch_template(template: ValueTemplate, figures: Figures, *, seed: int, days: int, accepts: bool = False) -> None:
@@ -150,10 +152,12 @@ def _text(markup: str) -> str:
     return re.sub(r"<[^>]*>", "\n", markup)
 
 
-def watch_all(*, seed: int, days: int, accepts: bool = False) -> Figures:
+def watch_all(
+    *, seed: int, days: int, accepts: bool = False, templates: tuple[ValueTemplate, ...] = TEMPLATES
+) -> Figures:
     """Watch a page of each template."""
     figures = Figures()
-    for template in TEMPLATES:
+    for template in templates:
         watch_template(template, figures, seed=seed, days=days, accepts=accepts)
     return figures
 

@@ -16,10 +16,12 @@ MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 MAX_PATH_STEPS = 100  # Matching a path takes time that grows with its steps and with the elements around each.
-SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head", "del", "s", "strike"})
+STRUCK_TAGS = frozenset({"del", "s", "strike"})  # Text that no longer holds, as earlier prices.
+SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head"}) | STRUCK_TAGS
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary"})
 _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
 _NAME = re.compile(r"\w+")
+_FIGURES = re.compile(r"\d[\d.,]*\d|\d")
 _STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
 _IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
 _NAMING = ("itemprop", "property", "data-testid", "data-test", "data-qa", "data-role", "data-field", "name", "rel")
@@ -61,18 +63,25 @@ class PageOutline:
         open_ones: list[tuple[int, int]] = []  # Node and index of the elements that are not closed yet.
         ends: dict[int, int] = {}
         skipped: set[int] = set()
+        struck: tuple[int, frozenset[str]] = (
+            -1,
+            frozenset(),
+        )  # The parent of the last struck-out text, and its figures.
         root = self.tree.root
         for node in root.traverse(include_text=True) if root is not None else ():
             above = node.parent.mem_id if node.parent is not None else 0
             tag = node.tag or ""
             if above in skipped or tag in SKIPPED_TAGS or (tag.startswith("-") and tag != "-text"):
+                if tag in STRUCK_TAGS and above not in skipped:
+                    struck = above, figures_of(node.text())
                 skipped.add(node.mem_id)
                 continue
             while open_ones and open_ones[-1][0] != above:
                 ends[open_ones.pop()[1]] = len(self.texts)
             if tag == "-text":
                 text = " ".join((node.text(deep=False) or "").split())
-                if text:
+                is_beside = struck[1] and struck[0] in [node for node, _ in open_ones[-2:]]
+                if text and not (is_beside and struck[1] & figures_of(text)):
                     self.texts.append(text)
                 continue
             if len(self.elements) >= MAX_ELEMENTS:
@@ -162,6 +171,11 @@ class PageOutline:
         """The first row of each table."""
         rows = [one for one in self.elements if one.tag == "tr"]
         return {self.table_of(row): row.place for row in reversed(rows)}
+
+
+def figures_of(text: str | None) -> frozenset[str]:
+    """Return the figures of a text as written."""
+    return frozenset(_FIGURES.findall(text or ""))
 
 
 def name_words(element: Element) -> frozenset[str]:

@@ -22,7 +22,7 @@ from typing import Any
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from evercrawl.core.fields.outline import PageOutline, label_of, select_cells
+from evercrawl.core.fields.outline import STRUCK_TAGS, PageOutline, figures_of, label_of, select_cells
 from evercrawl.core.fields.structured import select_data
 from evercrawl.errors import ConfigError
 
@@ -31,7 +31,7 @@ MAX_VALUE_CHARS = 10_000  # Of the text of one match.
 LANGUAGES = ("css", "xpath", "json", "text", "table", "data")
 _CSS_PSEUDO = re.compile(r"text|html|attr\(([A-Za-z_:][\w:.-]*)\)")
 _LANG = re.compile(r"<html\b[^>]{0,500}?\blang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)", re.IGNORECASE)
-_STRUCK, _STRUCK_TAGS = "del, s, strike", ("del", "s", "strike")  # Text that no longer holds.
+_STRUCK, _IN_STRUCK = ", ".join(STRUCK_TAGS), ", ".join(f"{tag}, {tag} *" for tag in STRUCK_TAGS)
 _EXTRA = "install it with: pip install 'evercrawl[fields]'"
 
 
@@ -108,23 +108,30 @@ def _css(expression: str) -> Select:
             return [_clean(value) for node in nodes if (value := node.attributes.get(attribute)) is not None]
         if kind == "html":
             return [(node.html or "")[:MAX_VALUE_CHARS] for node in nodes]
+        if page.tree.css_first(_STRUCK) is not None:
+            inside = {node.mem_id for node in page.tree.css(_IN_STRUCK)}
+            nodes = [node for node in nodes if node.mem_id not in inside] or nodes
         return [_clean(_current_text(node)) for node in nodes]
 
     return select
 
 
 def _current_text(node: LexborNode) -> str:
-    """Return the text of an element without what is struck out, as earlier prices are, if that leaves any."""
+    """Return the text of an element without what is struck out, as earlier prices are, if that leaves any; texts for
+    screen readers that repeat such a price do not count either."""
     if node.css_first(_STRUCK) is None:
         return node.text(separator=" ")
     parts: list[str] = []
     skipped: set[int] = set()
+    figures: frozenset[str] = frozenset()
     for one in node.traverse(include_text=True):
-        if one.tag in _STRUCK_TAGS or (one.parent is not None and one.parent.mem_id in skipped):
+        if one.tag in STRUCK_TAGS or (one.parent is not None and one.parent.mem_id in skipped):
             skipped.add(one.mem_id)
+            figures |= figures_of(one.text(deep=False))
         elif one.tag == "-text":
             parts.append(one.text(deep=False))
-    return " ".join(parts) if any(part.strip() for part in parts) else node.text(separator=" ")
+    current = [part for part in parts if not figures & figures_of(part)]
+    return " ".join(current if any(map(figures_of, current)) else parts).strip() or node.text(separator=" ")
 
 
 def _xpath(expression: str) -> Select:

@@ -93,3 +93,14 @@ def test_expressions_in_json_paths_take_linear_time(name: str) -> None:
 def test_json_paths_with_other_expressions_are_refused() -> None:
     with pytest.raises(ConfigError, match="use match"):
         parse_selector("json:$[?@.a =~ /(a+)+b/]")
+
+
+def test_earlier_prices_do_not_count_also_where_screen_readers_read_them():
+    sale = PagePart(
+        "<p class=price><del>&euro;62.38</del> <span class=hidden>Original price was: &euro;62.38.</span>"
+        "<ins><bdi>&euro;49.90</bdi></ins><span class=hidden>Current price is: &euro;49.90.</span></p>"
+        "<div><del><i>8</i></del><i>5</i></div>",
+        "",
+    )
+    assert read_field(sale, FieldRule("price", ("*",), "css:p.price", FieldType.NUMBER)).value == 49.9
+    assert parse_selector("css:div i")(sale) == ["5"]
