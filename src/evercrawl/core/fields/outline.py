@@ -63,25 +63,18 @@ class PageOutline:
         open_ones: list[tuple[int, int]] = []  # Node and index of the elements that are not closed yet.
         ends: dict[int, int] = {}
         skipped: set[int] = set()
-        struck: tuple[int, frozenset[str]] = (
-            -1,
-            frozenset(),
-        )  # The parent of the last struck-out text, and its figures.
         root = self.tree.root
         for node in root.traverse(include_text=True) if root is not None else ():
             above = node.parent.mem_id if node.parent is not None else 0
             tag = node.tag or ""
             if above in skipped or tag in SKIPPED_TAGS or (tag.startswith("-") and tag != "-text"):
-                if tag in STRUCK_TAGS and above not in skipped:
-                    struck = above, figures_of(node.text())
                 skipped.add(node.mem_id)
                 continue
             while open_ones and open_ones[-1][0] != above:
                 ends[open_ones.pop()[1]] = len(self.texts)
             if tag == "-text":
                 text = " ".join((node.text(deep=False) or "").split())
-                is_beside = struck[1] and struck[0] in [node for node, _ in open_ones[-2:]]
-                if text and not (is_beside and struck[1] & figures_of(text)):
+                if text:
                     self.texts.append(text)
                 continue
             if len(self.elements) >= MAX_ELEMENTS:

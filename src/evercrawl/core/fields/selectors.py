@@ -117,13 +117,11 @@ def _css(expression: str) -> Select:
 
 
 def _current_text(node: LexborNode) -> str:
-    """Return the text of an element without what is struck out, as earlier prices are, if that leaves any; texts for
-    screen readers that repeat such a price do not count either."""
+    """Return the text of an element without struck-out prices and texts that repeat them, if that leaves any."""
     if node.css_first(_STRUCK) is None:
         return node.text(separator=" ")
     parts: list[str] = []
-    skipped: set[int] = set()
-    figures: frozenset[str] = frozenset()
+    skipped, figures = set[int](), frozenset[str]()
     for one in node.traverse(include_text=True):
         if one.tag in STRUCK_TAGS or (one.parent is not None and one.parent.mem_id in skipped):
             skipped.add(one.mem_id)
