@@ -464,20 +464,20 @@ class HostQueue:
             self.site = site._replace(open_us=moment_us, closed_reason=reason)
 
 
-def reopened(site: Site, *, now_us: int, began_us: int) -> Site:
-    """Return a site as a run that began then opens it: it reads robots.txt again, and one that did not answer is open.
+def reopened(site: Site, *, now_us: int, robots_since_us: int) -> Site:
+    """Return a site as a new run opens it: an older robots.txt is read again, and a site that did not answer is open.
     One more failure closes it again, for longer. A pause that the site asked for stays."""
     is_unread = (site.closed_reason or "").startswith(Reason.ROBOTS_UNREACHABLE)
     if site.open_us <= now_us or not (is_unread or is_closed_by_failures(site)):
-        return _with_old_robots(site, began_us)
+        return _with_recent_robots(site, robots_since_us)
     robots = site.robots
     if robots is not None and robots.unreachable_since_us is not None:
         robots = robots._replace(expires_us=min(robots.expires_us, now_us))
     return site._replace(open_us=now_us, robots=robots)
 
 
-def _with_old_robots(site: Site, began_us: int) -> Site:
+def _with_recent_robots(site: Site, since_us: int) -> Site:
     robots = site.robots
-    if robots is None or robots.fetched_us >= began_us or robots.unreachable_since_us is not None:
+    if robots is None or robots.fetched_us >= since_us or robots.unreachable_since_us is not None:
         return site
-    return site._replace(robots=robots._replace(expires_us=min(robots.expires_us, began_us)))
+    return site._replace(robots=robots._replace(expires_us=min(robots.expires_us, since_us)))

@@ -126,6 +126,8 @@ class Crawl:
 
     async def begin(self, *, refresh: bool = False) -> None:
         """Do everything that comes before the first request; `refresh` queues every known page."""
+        if refresh and self.shared.robots_since_us:
+            self.shared.robots_since_us = to_us(self.began)
         await self.open_shards()
         for shard in list(self.shards.values()):
             await shard.sitemaps.begin()

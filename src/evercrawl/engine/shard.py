@@ -859,10 +859,10 @@ class Shard:
 
     def _as_opened(self, site: Site) -> Site:
         """Return a site as this run treats it: one that did not answer in earlier runs gets another chance, and a run
-        that somebody started reads robots.txt again first.
+        that somebody started reads an older robots.txt again first.
         After a crash every site waits its whole delay, because the last requests before it are unknown."""
         if not self.policy.forever and site.id not in self.frontier.closed_ids:
-            site = reopened(site, now_us=self._now_us(), began_us=self._shared.began_us)
+            site = reopened(site, now_us=self._now_us(), robots_since_us=self._shared.robots_since_us)
         if self._crashed_at_us is None:
             return site
         delay_us = max(span_us(self._shared.restart_delay), site.delay_ms * 1000)

@@ -21,6 +21,8 @@ from evercrawl.engine.runtime import RunStats
 from evercrawl.model.page import DuplicateCandidate, LinkBatch
 from evercrawl.model.time import to_us
 
+ROBOTS_RECENT = timedelta(minutes=10)
+"""A new run uses a robots.txt of this age; with `refresh` it reads all of them again."""
 CONTENT_FILTER_BYTES = 16 * 1024 * 1024
 """For all shards of a process: enough for nine million contents; beyond that the store is read more often."""
 MIN_KEY_CACHE = 1024
@@ -67,8 +69,8 @@ class SharedState:
         """`shards`: of the whole collection. `send` hands a side request to the shard that owns its site."""
         settings = policy.settings
         self.shards = shards
-        # An outpost reads robots.txt itself.
-        self.began_us = to_us(clock.now()) if settings.outposts.listen is None else 0
+        self.robots_since_us = to_us(clock.now() - ROBOTS_RECENT) if settings.outposts.listen is None else 0
+        """A run that somebody starts reads a robots.txt again that was fetched before; an outpost reads its own."""
         self.pace = pace
         self.seed = seed
         self.restart_delay: timedelta = pace.floor

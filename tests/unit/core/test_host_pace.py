@@ -170,13 +170,13 @@ def test_an_explicit_run_reopens_what_failures_closed_and_nothing_else() -> None
     now_us = 50 * SECOND_US
     site = Site(1, "http://site.test", "site.test", open_us=10**12, failures=6)
     for reason in ("site_down: no answer", "dns: no such host", "tls: expired"):
-        again = reopened(site._replace(closed_reason=reason), now_us=now_us, began_us=0)
+        again = reopened(site._replace(closed_reason=reason), now_us=now_us, robots_since_us=0)
         assert (again.open_us, again.failures) == (now_us, 6)
     paused = site._replace(closed_reason="site_paused: Retry-After is 3600 s")
-    assert reopened(paused, now_us=now_us, began_us=0) == paused
+    assert reopened(paused, now_us=now_us, robots_since_us=0) == paused
     robots = RobotsRecord(0, 10**12, None, b"", None, None, "forbid", "unreachable", unreachable_since_us=0)
     unread = site._replace(closed_reason="robots_unreachable: timeout", robots=robots)
-    again = reopened(unread, now_us=now_us, began_us=0)
+    again = reopened(unread, now_us=now_us, robots_since_us=0)
     assert again.open_us == now_us
     assert again.robots is not None
     assert again.robots.expires_us == now_us, "robots.txt is read before anything else"
@@ -186,7 +186,7 @@ def test_a_reopened_site_that_is_still_down_is_closed_for_longer() -> None:
     host = Host()
     for _ in range(SILENT):
         host.answer(Fault.CONNECT, took=0.01)
-    host.queue.site = reopened(host.site, now_us=host.now_us, began_us=0)
+    host.queue.site = reopened(host.site, now_us=host.now_us, robots_since_us=0)
     host.answer(Fault.CONNECT, took=0.01, is_retry=True)
     assert host.wait_s == 3 * FIRST_CLOSING.total_seconds()
 
