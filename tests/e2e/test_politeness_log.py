@@ -24,6 +24,7 @@ from tests.programs import find_program
 from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.sites import Respond, SiteRequest, Web, html, robots_txt, web
 
+RUNS = 2  # A crawl, and another with --refresh, which reads robots.txt again.
 GAP_S = 0.2
 FACTOR = 10
 """Mercator's rule: this many times the last answer's time must pass."""
@@ -235,11 +236,11 @@ def test_slow_responses_cause_longer_delays(logs: Logs) -> None:
     assert any(before.ended - before.began > SLOW_S for name, before, _ in pairs(logs) if name == "slow")
 
 
-def test_robots_txt_is_requested_first_and_once(logs: Logs) -> None:
+def test_robots_txt_is_requested_first_and_once_in_a_run(logs: Logs) -> None:
     for name, requests in logs.sites.items():
         paths = [request.path for request in requests]
         assert paths[0] == "/robots.txt", name
-        assert paths.count("/robots.txt") == 1, name
+        assert paths.count("/robots.txt") <= RUNS, name
 
 
 def test_nothing_disallowed_is_requested(logs: Logs) -> None:
