@@ -14,13 +14,16 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 PLACE_ATTRIBUTE = "data-evercrawl-place"
 MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_TRIED = 150  # Selectors that are tried for one element.
+MAX_BESIDE_CHARS, MAX_BESIDE_TEXTS = 2000, 20  # Of what stands beside a label.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 MAX_PATH_STEPS = 100  # Matching a path takes time that grows with its steps and with the elements around each.
 STRUCK_TAGS = frozenset({"del", "s", "strike"})  # Text that no longer holds, as earlier prices.
 SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head"}) | STRUCK_TAGS
+_ENTRIES = frozenset({"th", "li", "a", "dt", "option", "h2", "h3", "h4"})  # Two of them beside each other are no pair.
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary"})
 _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
 _NAME = re.compile(r"\w+")
+_TITLE_PARTS = re.compile(r"\s[|–—·•«»:-]\s")
 _FIGURES = re.compile(r"\d[\d.,]*\d|\d")
 _STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
 _IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
@@ -52,6 +55,7 @@ class PageOutline:
         self.tree = LexborHTMLParser(markup or "<html>")
         self.elements: list[Element] = []
         self.texts: list[str] = []
+        self._owners: list[int] = []  # The innermost element of each text.
         self._read()
         self._by_node = {element.node: element.place for element in self.elements}
         self._chars = [0]
@@ -63,19 +67,27 @@ class PageOutline:
         open_ones: list[tuple[int, int]] = []  # Node and index of the elements that are not closed yet.
         ends: dict[int, int] = {}
         skipped: set[int] = set()
+        struck: tuple[int, frozenset[str]] = (
+            -1,
+            frozenset(),
+        )  # The parent of the last struck-out text, and its figures.
         root = self.tree.root
         for node in root.traverse(include_text=True) if root is not None else ():
             above = node.parent.mem_id if node.parent is not None else 0
             tag = node.tag or ""
             if above in skipped or tag in SKIPPED_TAGS or (tag.startswith("-") and tag != "-text"):
+                if tag in STRUCK_TAGS and above not in skipped:
+                    struck = above, figures_of(node.text())
                 skipped.add(node.mem_id)
                 continue
             while open_ones and open_ones[-1][0] != above:
                 ends[open_ones.pop()[1]] = len(self.texts)
             if tag == "-text":
                 text = " ".join((node.text(deep=False) or "").split())
-                if text:
+                is_beside = struck[1] and struck[0] in [node for node, _ in open_ones[-2:]]
+                if text and not (is_beside and struck[1] & figures_of(text)):
                     self.texts.append(text)
+                    self._owners.append(open_ones[-1][1] if open_ones else 0)
                 continue
             if len(self.elements) >= MAX_ELEMENTS:
                 break
@@ -99,6 +111,40 @@ class PageOutline:
     def after(self, element: Element) -> str:
         """Return the text right after an element."""
         return self.texts[element.end] if element.end < len(self.texts) else ""
+
+    def beside(self, at: int) -> str:
+        """Return what stands beside a text that is a label: after it in its element or the next one, or before it if
+        it is the last."""
+        label = around = inner = self.owner(at)
+        for one in self.near_ancestors(inner):
+            if around.end - around.start > 1:
+                break
+            label, around = around, one
+        if at + 1 >= around.end:
+            return " ".join(self.texts[around.start : at]) if at - around.start <= 2 else ""
+        children = [self.elements[one] for one in self.children.get(around.place, [])]
+        value = next((one for one in children if one.start == at + 1 < one.end), None)
+        if value is not None:
+            if value.tag == label.tag and value.tag in _ENTRIES:
+                return ""  # The next label.
+            return self.text(value, MAX_BESIDE_CHARS) or ""
+        stops = (one.start for one in children if one.start > at and one.tag == label.tag)
+        return " ".join(self.texts[at + 1 : min([*stops, around.end, at + 1 + MAX_BESIDE_TEXTS])])
+
+    def owner(self, at: int) -> Element:
+        """Return the innermost element of a text."""
+        return self.elements[self._owners[at]]
+
+    def container(self, element: Element) -> Element:
+        """Return the smallest element around an element that has more text."""
+        more = (one for one in self.near_ancestors(element) if one.end - one.start > element.end - element.start)
+        return next(more, element)
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """The parts of its title, and its main headings: words in lower case. They differ from page to page."""
+        found = [part for node in self.tree.css("title, h1")[:20] for part in _TITLE_PARTS.split(node.text())]
+        return frozenset(" ".join(_LETTERS.findall(part.lower())) for part in found)
 
     @cached_property
     def _headings(self) -> tuple[list[int], list[str]]:
@@ -405,3 +451,17 @@ def select_cells(page: PageOutline, expression: str) -> list[str]:
         if head in heads:
             return [row[heads.index(head)] for row in named if heads.index(head) < len(row)]
     return []
+
+
+def select_beside(page: PageOutline, label: str) -> list[str]:
+    """Return what stands beside a label, wherever it is; without such a text, the rest of texts that begin with it."""
+    if cells := select_cells(page, label.replace("/", " ")):
+        return cells
+    wanted = label_of(label)
+    short = [(at, text) for at, text in enumerate(page.texts) if len(text) <= MAX_CELL_CHARS]
+    named = [at for at, text in short if label_of(text) == wanted][:MAX_TABLES]
+    found = [text for at in named if (text := page.beside(at))]
+    start = re.compile(
+        r"\W*" + r"[\W_]+".join(map(re.escape, wanted.split())) + r"(?:\s*:\s*|\s+(?=.*\d))", re.IGNORECASE
+    )
+    return found or [text[rest.end() :] for _, text in short if (rest := start.match(text))][:MAX_TABLES]

@@ -11,20 +11,24 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 from typing import Any, NamedTuple
 
 from evercrawl.core.fields.outline import (
     Element,
     PageOutline,
+    figures_of,
     group_selectors,
     label_of,
     name_words,
+    own_selectors,
     page_tables,
     robust_selectors,
     value_attribute,
 )
 from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
 from evercrawl.core.fields.values import around_value, read_text
+from evercrawl.model.document import FieldValue
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 
 SURE = 5.5  # Evidence that a repair needs to be sure.
@@ -40,11 +44,16 @@ MAX_VALUE_TEXT = 120  # Characters of a part with a number or a date.
 MAX_LABEL = 80  # Characters of a text that can be a label.
 MAX_DAYS = 60  # By which the date of a page usually moves at most.
 MAX_JSON_LEAVES = 20_000
+MAX_XML_ELEMENTS = 5000  # Of an XML document that are searched for a value.
 MAX_GROUPS = 40  # Groups of elements, and selectors of each, that are tried for a list.
-MAX_COMPARED = 40_000  # Pairs of entries that are compared by words.
+MAX_COMPARED = 100_000  # Pairs of entries that are compared by words.
+_SMALL_TAGS = ("span", "small", "dfn", "abbr", "label", "sub", "sup", "b", "strong")  # Of labels after a value.
+_BY_LABEL = ("label", "table", "data")  # Selectors that cannot come to match something else.
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
+_XML_NAME = re.compile(r"^\{[^}]*\}")
+_LIST_PLACE = re.compile(r"\[\d+\]")
 
 
 class LocatedPart(NamedTuple):
@@ -60,11 +69,17 @@ class LocatedPart(NamedTuple):
     words: frozenset[str] = frozenset()
     around: frozenset[str] = frozenset()
     is_only: bool = False  # Whether no other part of the page has a value of this kind.
+    is_named: bool = False  # Whether no other part of the page has its label.
+    is_stated: bool = False  # Whether structured data states it where it stated the earlier value.
 
     @property
     def context(self) -> frozenset[str]:
         """Return the labels and headings that say what the value is."""
         return frozenset({self.label, self.row, self.column, self.heading} - {""})
+
+
+_Candidate = tuple[LocatedPart, Element | None, str]
+"""A part that may have the value, its element, and the attribute that states it; without an element: a selector."""
 
 
 def find_repair(
@@ -74,8 +89,12 @@ def find_repair(
     it was, or gone. `was` is its value in `before`, `now` in `after`."""
     if was.value is None:
         return _repair_text(before, after, rule, was, now) if was.text and now.text is None else None
+    if now.value is None and (found := _repair_leaf(before, after, rule, was)) is not None:
+        return found
     if not after.is_html or not before.is_html:
-        return _repair_json(before, after, rule, was) if now.value is None else None
+        return None
+    if now.value is not None and now.select == was.select and split_selector(was.select or "")[0] in _BY_LABEL:
+        return None
     if isinstance(was.value, tuple):
         return _repair_list(before, after, rule, was.value, now.value if isinstance(now.value, tuple) else ())
     return _repair_value(before, after, rule, was, now)
@@ -98,17 +117,22 @@ def _repair_value(
     before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading, now: FieldReading
 ) -> FieldRepair | None:
     old, new = before.outline, after.outline
-    place = _place(old, reading)
+    place = _place(before, reading)
     was = LocatedPart(reading) if place is None else _with_context(old, place, reading, rule.type)
-    was = was._replace(is_only=len(_values_like(old, rule, reading)) == 1)
-    is_only = len(_values_like(new, rule, reading)) == 1
-    known = _known_elsewhere(old, rule, place, was)
-    found = [
-        (_score(was, part._replace(is_only=is_only and part.reading.unit == reading.unit), known), part, element, name)
-        for part, element, name in _candidates(new, rule)
-    ]
+    labels = _raw_labels(old, place) if place is not None else []
+    earlier: list[_Candidate] = list(_candidates(old, rule))
+    parts: list[_Candidate] = [*_candidates(new, rule), *_beside_labels(after, labels, rule)]
+    was = was._replace(is_only=_is_only(earlier, rule, reading), is_named=_is_named(was.label, earlier))
+    is_only, is_named = _is_only(parts, rule, reading), _is_named(was.label, parts)
+    known = _known_elsewhere(earlier, place, was)
+    stated = _stated(before, after, rule, reading)
+    found = []
+    for part, element, name in parts:
+        alone, is_stated = is_only and part.reading.unit == reading.unit, part.reading.value in stated
+        own = part._replace(is_only=alone, is_named=is_named, is_stated=is_stated)
+        found.append((_score(was, own, known), own, element, name))
     ranked = sorted(found, key=lambda one: one[0], reverse=True)  # Stable: of equal ones the outermost is first.
-    if not ranked or ranked[0][0] < PROPOSED:
+    if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
     score, best, element, attribute = ranked[0]
     rival = next((one[0] for one in ranked[1:] if one[1].reading.value != best.reading.value), 0.0)
@@ -116,13 +140,13 @@ def _repair_value(
     is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
     if now.value is not None:
         is_other_selector = now.select != reading.select
-        lead = score - _score_of(new, was, now, rule)
+        lead = score - _score_of(after, was, now, rule)
         doubt = 0.0 if is_other_selector else (MOVED_LEAD if is_same_design else DOUBT_LEAD)
-        if lead < doubt or best.reading.value == now.value:
-            return None
+        if lead < doubt or best.reading.value == now.value or score < PROPOSED:
+            return _without_value(before, after, rule, was, now, earlier)
         is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
     proposed = None
-    for select in _selectors(new, element, attribute):
+    for select in [attribute] if element is None else _selectors(new, element, attribute, labels):
         if _value_of(select, after, rule) != best.reading.value:
             continue
         repair = FieldRepair(
@@ -134,6 +158,27 @@ def _repair_value(
     return proposed
 
 
+def _without_value(
+    before: PagePart, after: PagePart, rule: FieldRule, was: LocatedPart, now: FieldReading, earlier: list[_Candidate]
+) -> FieldRepair | None:
+    """Return a selector by the earlier label, which finds nothing now, if the old one finds another part: one whose
+    label another part had before, or, in a new design, with another label and a value of another size."""
+    reading, place = was.reading, _place(after, now)
+    found = _evidence(after.outline, place, rule) if place is not None else None
+    if found is None or not was.is_named or not found.label or _found(found.label, {was.label}, 1.0, 0.0):
+        return None
+    taken = {part.label for part, _, _ in earlier if part.reading.value != reading.value}
+    is_new = not _is_same_design(before.outline, after.outline)
+    if found.label not in taken and not (is_new and _nearness(reading, now) < 0):
+        return None
+    old = _place(before, reading)
+    for label in _raw_labels(before.outline, old) if old is not None else ():
+        select = f"label:{label}"
+        if _value_of(select, before, rule) == reading.value and _value_of(select, after, rule) is None:
+            return FieldRepair(rule.name, rule.select, select, "", is_sure=True, is_moved=True)
+    return None
+
+
 def _is_sure(score: float, lead: float, *, is_same_design: bool) -> bool:
     if is_same_design:
         return score >= SURE_IN_SAME_DESIGN and lead >= LEAD
@@ -142,24 +187,68 @@ def _is_sure(score: float, lead: float, *, is_same_design: bool) -> bool:
 
 def part_selectors(page: PageOutline, element: Element) -> list[str]:
     """Return selectors for an element, the most robust first."""
-    return list(_selectors(page, element, ""))
+    return list(_selectors(page, element, "", _raw_labels(page, element)))
 
 
-def _selectors(page: PageOutline, element: Element, attribute: str) -> Iterator[str]:
-    """Yield selectors for a part, the most robust first: in tables by its labels."""
+def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequence[str]) -> Iterator[str]:
+    """Yield selectors for a part, the most robust first: by its labels, and by names of what has the same text."""
     row, column = page.cell_labels(element)
     if row and not attribute and "/" not in row + column:
         yield f"table:{row}"
         if column:
             yield f"table:{row}/{column}"
-    for css in robust_selectors(page, element):
-        yield f"css:{css}" + (f"::attr({attribute})" if attribute else "")
+    own = [] if attribute else _raw_labels(page, element)
+    known = {_label(label) for label in labels}
+    yield from (f"label:{label}" for label in own if _found(_label(label), known, 1.0, 0.0))
+    same = [one for one in page.near_ancestors(element) if (one.start, one.end) == (element.start, element.end)]
+    named = next((one for one in reversed(same) if own_selectors(one)), element) if not attribute else element
+    targets = [page.elements[place] for place in dict.fromkeys((named.place, element.place))]
+    found = [css for target in targets for css in robust_selectors(page, target)]
+    for is_by_place in (False, True):
+        for css in found:
+            if (":nth-of-type" in css or css.startswith("html > ")) is is_by_place:
+                yield f"css:{css}" + (f"::attr({attribute})" if attribute else "")
+        yield from (f"label:{label}" for label in own)
 
 
-def _score_of(page: PageOutline, was: LocatedPart, now: FieldReading, rule: FieldRule) -> float:
+def _is_named(label: str, parts: list[_Candidate]) -> bool:
+    """Return whether just one value of a page has a label, also as a part of a longer one."""
+    return bool(label) and len({part.reading.value for part, _, _ in parts if _has_words(part.label, label)}) == 1
+
+
+def _has_words(label: str, words: str) -> bool:
+    return set(words.split()) <= set(label.split())
+
+
+def _raw_labels(page: PageOutline, element: Element) -> list[str]:
+    """Return the texts beside an element that may be labels."""
+    found = [page.cell_labels(element)[0], _beside(page, element)]
+    found = [text for text in found if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) and not figures_of(text)]
+    return [text for text in found if label_of(text) not in page.titles]
+
+
+def _beside_labels(page: PagePart, labels: Sequence[str], rule: FieldRule) -> Iterator[_Candidate]:
+    """Yield what stands beside labels, with a selector instead of an element: the value may have none of its own."""
+    for label in labels:
+        select = f"label:{label}"
+        texts = [text for text in parse_selector(select)(page) if text]
+        reading = read_text(texts, rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
+        if reading.value is not None:
+            yield LocatedPart(reading, _label(label)), None, select
+
+
+def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading) -> frozenset[object]:
+    """Return the values that structured data states now where it stated the earlier value."""
+    if rule.type is FieldType.TEXT:
+        return frozenset()
+    paths = {path for path, text in before.data if read_text([text], rule.type).value == was.value}
+    return frozenset(read_text([text], rule.type).value for path, text in after.data if path in paths)
+
+
+def _score_of(page: PagePart, was: LocatedPart, now: FieldReading, rule: FieldRule) -> float:
     """Return how much the part that the selector matches now is like the earlier one."""
     place = _place(page, now)
-    selected = _evidence(page, place, rule) if place is not None else None
+    selected = _evidence(page.outline, place, rule) if place is not None else None
     return _score(was, selected, frozenset()) if selected is not None else 0.0
 
 
@@ -195,9 +284,10 @@ def _with_context(page: PageOutline, element: Element, reading: FieldReading, ki
     for one in page.near_ancestors(element)[:3]:
         around |= name_words(one)
     start, end = around_value(reading.text or "", kind)
+    beside = _beside(page, element)
     return LocatedPart(
         reading,
-        _label(start) or (_label(row or column) if row or column else _label(page.before(element))),
+        _label(start) or (_label(row or column) if row or column else _label(beside or page.before(element))),
         _label(end) or _label(page.after(element)),
         label_of(page.heading(element)),
         label_of(row),
@@ -208,44 +298,64 @@ def _with_context(page: PageOutline, element: Element, reading: FieldReading, ki
     )
 
 
+def _beside(page: PageOutline, element: Element) -> str:
+    """Return the text that labels an element: before it in its container, or after it if that is all there is."""
+    around = page.container(element)
+    if around.start < element.start:
+        return page.before(element)
+    text = page.after(element) if element.end < around.end <= element.end + 2 else ""
+    return text if text and page.owner(element.end).tag in (*_SMALL_TAGS, around.tag) else ""
+
+
 def _label(text: str) -> str:
     """Return a text that may be a label, without its punctuation and figures; empty if it is too long for one."""
     return " ".join(_LETTERS.findall(text.lower())) if len(text) <= MAX_LABEL else ""
 
 
-def _values_like(page: PageOutline, rule: FieldRule, reading: FieldReading) -> set[object]:
-    """Return the different values of the page that have the type and the unit of the field; of texts none are alike."""
-    if rule.type is FieldType.TEXT:
-        return set()
-    return {found.reading.value for found, _, _ in _candidates(page, rule) if found.reading.unit == reading.unit}
+def _is_only(parts: list[_Candidate], rule: FieldRule, reading: FieldReading) -> bool:
+    """Return whether a page has just one value of the type and unit of a field; texts are never alone."""
+    values = {part.reading.value for part, _, _ in parts if part.reading.unit == reading.unit}
+    return len(values) == 1 and rule.type is not FieldType.TEXT
 
 
-def _place(page: PageOutline, reading: FieldReading) -> Element | None:
+def _place(page: PagePart, reading: FieldReading) -> Element | None:
     """Return the element that a value was read from."""
     language, rest = split_selector(reading.select or "")
-    found = page.select(rest.partition("::")[0]) if language == "css" and rest else []
-    return page.elements[found[0]] if found else _element_with(page, reading.text or "")
+    if language == "css" and rest and (found := page.outline.select(rest.partition("::")[0])):
+        return page.outline.elements[found[0]]
+    if language == "xpath" and (number := page.xpath_number(rest)) is not None:
+        tag, at = number
+        same = [one for one in page.outline.elements if one.tag == tag]
+        if at < len(same) and page.outline.text(same[at], MAX_VALUE_TEXT) == reading.text:
+            return same[at]
+    return _element_with(page.outline, reading.text or "", label_of(rest) if language in _BY_LABEL else "")
 
 
-def _element_with(page: PageOutline, text: str) -> Element | None:
-    """Return the innermost element with just this text, or the shortest that contains it."""
-    best, best_chars = None, 10 * MAX_VALUE_TEXT
+def _element_with(page: PageOutline, text: str, label: str) -> Element | None:
+    """Return the innermost element with just this text, or the shortest that contains it; one with the label first."""
+    best, least = None, (10 * MAX_VALUE_TEXT, True)
     for element in page.elements:
         found = page.text(element, len(text) + MAX_VALUE_TEXT) if text else None
-        if found and text in found and len(found) <= best_chars:
-            best, best_chars = element, len(found)
+        if found and text in found and len(found) <= least[0]:
+            rank = (
+                len(found),
+                bool(label) and label not in map(label_of, (*page.cell_labels(element), _beside(page, element))),
+            )
+            best, least = (element, rank) if rank <= least else (best, least)
     return best
 
 
 def _known_elsewhere(
-    page: PageOutline, rule: FieldRule, place: Element | None, was: LocatedPart
+    earlier: list[_Candidate], place: Element | None, was: LocatedPart
 ) -> frozenset[tuple[object, str]]:
     """Return what the earlier version had elsewhere: such a part is not the lost one."""
     start, end = (place.start, place.end) if place is not None else (0, 0)
     return frozenset(
         (found.reading.value, found.label)
-        for found, element, _ in _candidates(page, rule)
-        if found.label and found.label != was.label and not (element.start < end and start < element.end)
+        for found, element, _ in earlier
+        if element is not None
+        and found.label not in ("", was.label)
+        and not (element.start < end and start < element.end)
     )
 
 
@@ -260,8 +370,10 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     if was.reading.unit != now.reading.unit:
         score -= 2.0
     elif _form(was.reading.text) == _form(now.reading.text):
-        score += 0.5 if isinstance(was.reading.value, str) and was.reading.value == was.reading.text else 1.5
-    score += 2.5 if was.is_only and now.is_only else 0.0
+        is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
+        score += 0.5 if is_words else 1.5
+    score += (2.5 if was.is_only and now.is_only else 0.0) + (3.0 if now.is_stated else 0.0)
+    score += 1.5 if was.is_named and now.is_named and _has_words(now.label, was.label) else 0.0
     score += _found(was.label, now.context, 2.0, -0.5) + _found(was.following, {now.following}, 1.0, 0.0)
     score += _found(was.heading, now.context, 1.0, -0.5)
     score += _found(was.row, now.context, 1.5, -1.0) + _found(was.column, now.context, 1.0, -0.5)
@@ -324,10 +436,15 @@ def _repair_list(
     if kept >= SURE_LIST:
         return None
     longest = 3 * max(map(len, values)) + 50
+    entries = [frozenset(value.split()) for value in wanted]
+    is_small = len(entries) * len(new.elements) <= MAX_COMPARED
     groups: dict[tuple[str, str, str], list[int]] = {}
     for element in new.elements:
         text = new.text(element, longest)
-        if text and _plain(text) in wanted and element.tag not in ("html", "body"):
+        if not text or element.tag in ("html", "body"):
+            continue
+        words = frozenset(_plain(text).split())
+        if _plain(text) in wanted or (is_small and any(_entry_likeness(words, one) >= SURE_LIST for one in entries)):
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
     best: tuple[float, str, list[str]] = (0.0, "", [])
@@ -358,56 +475,96 @@ def _shared(wanted: Sequence[str], texts: Sequence[str]) -> float:
     if not old or not new or len(old) * len(new) > MAX_COMPARED:
         known = set(new)
         return 2 * sum(one in known for one in old) / max(1, len(old) + len(new))
-    return 2 * sum(max(_likeness(one, other) for other in new) for one in old) / (len(old) + len(new))
+    return 2 * sum(max(_entry_likeness(one, other) for other in new) for one in old) / (len(old) + len(new))
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / max(1, len(one | other))
 
 
+def _entry_likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return how much two entries of lists have in common; their words say more than their figures, which change."""
+    words, others = (frozenset(word for word in some if not word[0].isdecimal()) for some in (one, other))
+    have_figures = len(words) < len(one) and len(others) < len(other)
+    return max(_likeness(one, other), 0.9 * _likeness(words, others) if have_figures else 0.0)
+
+
 def _plain(text: str) -> str:
     return " ".join(_WORDS.findall(text.lower()))
 
 
-# JSON
+# Data: JSON and XML pages, and structured data in HTML
 
 
-class JsonLeaf(NamedTuple):
+class DataLeaf(NamedTuple):
     path: str  # With places in lists.
     key: str
     parent: str
     text: str
 
 
-def _repair_json(before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading) -> FieldRepair | None:
-    """Find the value in JSON by its key and its value."""
-    if split_selector(rule.select)[0] != "json":
-        return None
-    old, new = list(json_leaves(before.markup)), list(json_leaves(after.markup))
-    wanted = set(reading.value) if isinstance(reading.value, tuple) else {reading.text}
-    was = next((leaf for leaf in old if leaf.text in wanted and leaf.key in rule.select), None) or next(
-        (leaf for leaf in old if leaf.text in wanted), None
-    )
+def _leaves(page: PagePart, language: str) -> list[DataLeaf]:
+    """Return the values of a page that selectors of a language can select, with their paths; none for most."""
+    if language == "json":
+        return list(json_leaves(page.markup))
+    if language == "data" and page.is_html:
+        named = (("", *path.split("."), path, text) for path, text in page.data)
+        return [DataLeaf(path, key, parent, text) for *_, parent, key, path, text in named]
+    return list(_xml_leaves(page)) if language == "xpath" and not page.is_html else []
+
+
+def _repair_leaf(before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading) -> FieldRepair | None:
+    """Find a value in data by its key and its value."""
+    language = split_selector(reading.select or rule.select)[0]
+    old, new = _leaves(before, language), _leaves(after, language)
+    is_list = rule.type is FieldType.LIST
+
+    def value_of(text: str) -> FieldValue | tuple[str, ...]:
+        return text if is_list else read_text([text], rule.type).value
+
+    wanted = set(reading.value) if isinstance(reading.value, tuple) else {reading.value}
+    same = [leaf for leaf in old if value_of(leaf.text) in wanted]
+    was = next((leaf for leaf in same if leaf.key in rule.select), same[0] if same else None)
     if was is None:
         return None
-    is_list = rule.type is FieldType.LIST
-    best: dict[str, float] = {}
+    is_only = all(len({leaf.path for leaf in some if leaf.key == was.key}) == 1 for some in (old, new))
+    best: dict[str, tuple[float, FieldValue | tuple[str, ...]]] = {}
     for leaf in new:
-        score = 4.0 * (leaf.text in wanted) + 3.0 * (leaf.key == was.key) + 1.5 * (leaf.parent == was.parent)
-        path = re.sub(r"\[\d+\]", "[*]", leaf.path) if is_list else leaf.path
-        best[path] = max(best.get(path, 0.0), score)
-    ranked = sorted(best.items(), key=lambda one: -one[1])
-    if not ranked or ranked[0][1] < PROPOSED:
+        value = value_of(leaf.text)
+        score = 4.0 * (value in wanted) + 3.0 * (leaf.key == was.key) + 1.5 * (leaf.parent == was.parent)
+        score += 2.0 * (is_only and leaf.key == was.key) + _nearness(reading, FieldReading(value, leaf.text))
+        path = _LIST_PLACE.sub("[*]" if language == "json" else "", leaf.path) if is_list else leaf.path
+        if path not in best or score > best[path][0]:
+            best[path] = score, value
+    ranked = sorted(best.items(), key=lambda one: -one[1][0])
+    if not ranked or ranked[0][1][0] < PROPOSED:
         return None
-    select = f"json:{ranked[0][0]}"
+    path, (score, value) = ranked[0]
+    select = f"{language}:{path}"
     if _value_of(select, after, rule) is None:
         return None
     text = "\n".join(parse_selector(select)(after))
-    lead = ranked[0][1] - (ranked[1][1] if len(ranked) > 1 else 0.0)
-    return FieldRepair(rule.name, rule.select, select, text, ranked[0][1] >= SURE and lead >= LEAD)
+    rival = next((one[0] for _, one in ranked[1:] if is_list or one[1] != value), 0.0)
+    is_sure = _is_sure(score, score - rival, is_same_design=False)
+    return FieldRepair(rule.name, rule.select, select, text, is_sure)
 
 
-def json_leaves(markup: str) -> Iterator[JsonLeaf]:
+def _xml_leaves(page: PagePart) -> Iterator[DataLeaf]:
+    """Yield the values of an XML document in order: texts and attributes."""
+    root = page.lxml_tree
+    elements = islice(root.iter("*"), MAX_XML_ELEMENTS) if root is not None else ()
+    for element in elements:
+        parent = element.getparent()
+        key, above = (_XML_NAME.sub("", one.tag) if one is not None else "" for one in (element, parent))
+        path = element.getroottree().getpath(element)
+        if len(element) == 0 and element.text and element.text.strip():
+            yield DataLeaf(path, key, above, element.text.strip())
+        for name, value in element.attrib.items():
+            if not name.startswith("{"):
+                yield DataLeaf(f"{path}/@{name}", name, key, value)
+
+
+def json_leaves(markup: str) -> Iterator[DataLeaf]:
     """Yield the values of a JSON document in order."""
     try:
         waiting: list[tuple[str, str, str, Any]] = [("$", "", "", json.loads(markup))]
@@ -422,4 +579,4 @@ def json_leaves(markup: str) -> Iterator[JsonLeaf]:
         elif isinstance(value, list):
             waiting += [(f"{path}[{at}]", key, parent, one) for at, one in reversed(list(enumerate(value)))]
         elif value is not None:
-            yield JsonLeaf(path, key, parent, value if isinstance(value, str) else json.dumps(value))
+            yield DataLeaf(path, key, parent, value if isinstance(value, str) else json.dumps(value))

@@ -6,6 +6,7 @@ json:$.items[*].price of JSON pages; needs the extra `fields`
 text:Version (\\S+)    an RE2 expression on the text; the first group, else the whole match
 table:Weight          the cell beside a label, in tables and definition lists; table:Oslo/July below a head;
                       table:Weight/* all rows of the table that has the label
+label:Weight          what stands beside a label anywhere on the page
 data:Product.offers.price  structured data: JSON-LD, microdata, RDFa; data:og:title Open Graph
 """
 
@@ -22,13 +23,13 @@ from typing import Any
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from evercrawl.core.fields.outline import STRUCK_TAGS, PageOutline, figures_of, label_of, select_cells
-from evercrawl.core.fields.structured import select_data
+from evercrawl.core.fields.outline import STRUCK_TAGS, PageOutline, figures_of, label_of, select_beside, select_cells
+from evercrawl.core.fields.structured import select_data, structured_items, structured_values
 from evercrawl.errors import ConfigError
 
 MAX_MATCHES = 1000  # Matches of one selector on one page.
 MAX_VALUE_CHARS = 10_000  # Of the text of one match.
-LANGUAGES = ("css", "xpath", "json", "text", "table", "data")
+LANGUAGES = ("css", "xpath", "json", "text", "table", "label", "data")
 _CSS_PSEUDO = re.compile(r"text|html|attr\(([A-Za-z_:][\w:.-]*)\)")
 _LANG = re.compile(r"<html\b[^>]{0,500}?\blang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)", re.IGNORECASE)
 _STRUCK, _IN_STRUCK = ", ".join(STRUCK_TAGS), ", ".join(f"{tag}, {tag} *" for tag in STRUCK_TAGS)
@@ -63,10 +64,28 @@ class PagePart:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
         return etree.fromstring(body, parser)
 
+    def xpath_number(self, expression: str) -> tuple[str, int] | None:
+        """Return the tag of the first element that an expression matches, and how many of it come before."""
+        from lxml import etree
+
+        try:
+            found = etree.XPath(expression)(self.lxml_tree)
+        except (etree.LxmlError, ValueError):
+            return None
+        if not isinstance(found, list) or not found or not hasattr(found[0], "tag"):
+            return None
+        tag = found[0].tag
+        return next(((tag, at) for at, one in enumerate(self.lxml_tree.iter(tag)) if one is found[0]), None)
+
     @cached_property
     def outline(self) -> PageOutline:
         """The elements of the page with their texts."""
         return PageOutline(self.markup)
+
+    @cached_property
+    def data(self) -> list[tuple[str, str]]:
+        """The values of its structured data, with their paths."""
+        return structured_values(structured_items(self.tree))
 
     @cached_property
     def lang(self) -> str:
@@ -194,6 +213,12 @@ def _table_cells(expression: str) -> Select:
     return select
 
 
+def _beside_label(label: str) -> Select:
+    if not label_of(label):
+        raise ConfigError(f"{label!r} is no label; write it like label:Weight")
+    return lambda page: [_clean(text) for text in select_beside(page.outline, label)] if page.is_html else []
+
+
 def _data_path(path: str) -> Select:
     def select(page: PagePart) -> list[str]:
         return [_clean(text) for text in select_data(page.tree, path)[:MAX_MATCHES]] if page.is_html else []
@@ -237,6 +262,7 @@ _PARSERS: dict[str, Callable[[str], Select]] = {
     "json": _json_path,
     "text": _text_pattern,
     "table": _table_cells,
+    "label": _beside_label,
     "data": _data_path,
 }
 

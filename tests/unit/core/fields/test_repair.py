@@ -10,6 +10,7 @@ from evercrawl.core.fields.outline import PageOutline, is_generated, robust_sele
 from evercrawl.core.fields.reading import compare_page_fields, read_field, repair_missing
 from evercrawl.core.fields.selectors import PagePart
 from evercrawl.model.fields import FieldRepair, FieldRule, FieldType
+from tests.worlds.values.software import SOFTWARE
 from tests.worlds.values.watch import watch_all
 
 PRICE = FieldRule("price", ("*",), "css:.price", FieldType.NUMBER)
@@ -120,3 +121,43 @@ def test_pages_of_ten_templates_keep_their_values_through_redesigns(seed: int):
     figures = watch_all(seed=seed, days=40, accepts=True)
     assert figures.share >= 0.99
     assert not figures.silent
+
+
+def test_pages_in_the_style_of_known_software_keep_most_values_through_redesigns():
+    figures = watch_all(seed=104, days=30, templates=SOFTWARE)
+    assert figures.share >= 0.9
+    assert not figures.silent
+
+
+def test_a_value_of_structured_data_is_found_under_another_property():
+    rule = FieldRule("price", ("*",), "data:Product.offers.price", FieldType.NUMBER)
+
+    def page(offer: str) -> PagePart:
+        return PagePart(f'<script type="application/ld+json">{{"@type": "Product", "offers": {offer}}}</script>', "")
+
+    before = page('{"@type": "Offer", "price": "49.90"}')
+    found = compare_page_fields(
+        before, page('{"priceSpecification": {"price": "52.50", "priceCurrency": "EUR"}}'), (rule,)
+    )
+    assert found.readings["price"].value == 52.5
+    assert found.readings["price"].select == "data:Product.offers.priceSpecification.price"
+
+
+def test_a_value_of_xml_is_found_in_another_element():
+    rule = FieldRule("level", ("*",), "xpath:/gauge/level", FieldType.NUMBER)
+    before = PagePart("<gauge><name>Elbe</name><level>231</level></gauge>", "", is_html=False)
+    after = PagePart("<gauges><gauge name='Elbe'><level unit='cm'>229</level></gauge></gauges>", "", is_html=False)
+    found = compare_page_fields(before, after, (rule,))
+    assert (found.readings["level"].value, found.readings["level"].select) == (229, "xpath:/gauges/gauge/level")
+
+
+def test_a_field_whose_part_is_gone_does_not_read_the_next_one():
+    rule = FieldRule("members", ("*",), "css:li:first-child b", FieldType.NUMBER)
+    rows = "<h1>Forum</h1><ul>{}<li>Posts <b>4,100</b></li></ul>"
+    before = PagePart(rows.format("<li>Members <b>4,321</b></li>"), "")
+    found = compare_page_fields(before, PagePart(rows.format(""), ""), (rule,))
+    assert found.readings["members"].value is None
+    assert [one.select for one in found.repairs if one.is_sure] == ["label:Members"]
+    rule = replace(rule, repairs=tuple(one for one in found.repairs if one.is_sure))
+    back = read_field(PagePart(rows.format("<li>Members <b>4,400</b></li>"), ""), rule)
+    assert back.value == 4400

@@ -95,6 +95,27 @@ def test_json_paths_with_other_expressions_are_refused() -> None:
         parse_selector("json:$[?@.a =~ /(a+)+b/]")
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p><b>Weight:</b> 4 kg</p>",
+        "<li>Weight: <span>4 kg</span></li>",
+        "<h3>Weight</h3><div><p>4 kg</p></div>",
+        "<div><span>Weight</span><span>4 kg</span></div>",
+        "<p>Weight: 4 kg</p>",
+        "<p><strong>4 kg</strong> weight</p>",
+        "<table><tr><td>Weight<td>4 kg<tr><td>Colour<td>red</table>",
+        "<p><b>Size:</b> 3 m <b>Weight:</b> 4 kg <b>Colour:</b> red</p>",
+    ],
+)
+def test_a_label_selects_what_stands_beside_it(markup: str):
+    assert parse_selector("label:Weight")(PagePart(f"<h1>Kettle</h1>{markup}<p>More</p>", "")) == ["4 kg"]
+
+
+def test_a_label_beside_another_label_has_no_value():
+    assert parse_selector("label:Weight")(PagePart("<ul><li>Weight</li><li>Colour</li></ul>", "")) == []
+
+
 def test_earlier_prices_do_not_count_also_where_screen_readers_read_them():
     sale = PagePart(
         "<p class=price><del>&euro;62.38</del> <span class=hidden>Original price was: &euro;62.38.</span>"
