@@ -323,24 +323,18 @@ def _place(page: PagePart, reading: FieldReading) -> Element | None:
     language, rest = split_selector(reading.select or "")
     if language == "css" and rest and (found := page.outline.select(rest.partition("::")[0])):
         return page.outline.elements[found[0]]
-    if language == "xpath" and (number := page.xpath_number(rest)) is not None:
-        tag, at = number
-        same = [one for one in page.outline.elements if one.tag == tag]
-        if at < len(same) and page.outline.text(same[at], MAX_VALUE_TEXT) == reading.text:
-            return same[at]
-    return _element_with(page.outline, reading.text or "", label_of(rest) if language in _BY_LABEL else "")
+    return _element_with(page.outline, reading.text or "", label_of(rest))
 
 
-def _element_with(page: PageOutline, text: str, label: str) -> Element | None:
-    """Return the innermost element with just this text, or the shortest that contains it; one with the label first."""
+def _element_with(page: PageOutline, text: str, words: str) -> Element | None:
+    """Return the innermost element with just this text, or the shortest that contains it; first one whose label is
+    among the words of the selector."""
     best, least = None, (10 * MAX_VALUE_TEXT, True)
     for element in page.elements:
         found = page.text(element, len(text) + MAX_VALUE_TEXT) if text else None
         if found and text in found and len(found) <= least[0]:
-            rank = (
-                len(found),
-                bool(label) and label not in map(label_of, (*page.cell_labels(element), _beside(page, element))),
-            )
+            beside = map(label_of, (*page.cell_labels(element), _beside(page, element)))
+            rank = len(found), not any(label and label in words for label in beside)
             best, least = (element, rank) if rank <= least else (best, least)
     return best
 

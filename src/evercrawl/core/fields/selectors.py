@@ -64,19 +64,6 @@ class PagePart:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
         return etree.fromstring(body, parser)
 
-    def xpath_number(self, expression: str) -> tuple[str, int] | None:
-        """Return the tag of the first element that an expression matches, and how many of it come before."""
-        from lxml import etree
-
-        try:
-            found = etree.XPath(expression)(self.lxml_tree)
-        except (etree.LxmlError, ValueError):
-            return None
-        if not isinstance(found, list) or not found or not hasattr(found[0], "tag"):
-            return None
-        tag = found[0].tag
-        return next(((tag, at) for at, one in enumerate(self.lxml_tree.iter(tag)) if one is found[0]), None)
-
     @cached_property
     def outline(self) -> PageOutline:
         """The elements of the page with their texts."""
