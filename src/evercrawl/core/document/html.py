@@ -316,7 +316,7 @@ LAZY_SOURCES = ("data-src", "data-lazy-src", "data-original", "data-bg")
 LAZY_SRCSETS = ("data-srcset", "data-lazy-srcset")
 """Attributes from which scripts take the images of elements that come into view."""
 _LAZY_SELECTOR = ", ".join(f"{tag}[{name}]" for name in LAZY_SOURCES + LAZY_SRCSETS for tag in ("img", "source", "div"))
-_LOOKS_LIKE_FILE = re.compile(r"\S*[/.]\S+")
+_LOOKS_LIKE_FILE = re.compile(r"[^\s/.]*[/.]\S+")
 
 Place = Callable[[str], str | None]  # Reference as written -> what to write instead; None: leave it as it is.
 
