@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 COMPILED := .venv-compiled
+# Images for containers set it. The tests start hundreds of processes, each of which would compile everything it imports.
+unexport PYTHONDONTWRITEBYTECODE
 UV_VERSION := 0.13.7
 
 # $(call need,COMMAND,DEBIAN PACKAGE,REASON): check that a program is there. Root on Debian gets its package, announced
