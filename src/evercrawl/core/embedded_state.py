@@ -28,7 +28,7 @@ MIN_PROSE_WORDS = 3  # Without a rendered page to compare, a string of this many
 _ASSIGNMENT = re.compile(
     r"(?:window|self|globalThis)\s*(?:\.\s*|\[\s*[\"'])([\w$]+)(?:[\"']\s*\])?\s*=\s*(JSON\.parse\()?"
 )
-_TAG = re.compile(r"<[a-zA-Z/][^>]*>")
+_TAG = re.compile(r"<[a-zA-Z/][^<>]*>")
 _WORD = re.compile(r"\w+")
 _DATA_TYPES = ("application/json", "application/ld+json")
 
