@@ -262,7 +262,9 @@ class UrlSeenSettings:
     """The check whether a URL is already known."""
 
     cache_entries: int = setting(2**18, "URLs in the cache of popular URLs, over all shards.")
-    filter_bytes: int = setting(64 * 1024 * 1024, "Memory for the filter of known URLs, over all shards.")
+    filter_bytes: int = setting(
+        256 * 1024 * 1024, "Maximum memory for the filter of known URLs, over all shards. It grows by 2 bytes per URL."
+    )
 
 
 @dataclass(frozen=True, slots=True)
