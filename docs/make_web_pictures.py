@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from picture_world import SEEDS, CoastWeb
 from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
 from tests.web.history_fixture import create_history
@@ -27,14 +28,15 @@ from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPha
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
 PICTURES = Path(__file__).resolve().parent / "images" / "web"
-PAGE = quote("https://harbour.example/page/1", safe="")
+PAGE = quote("https://harbour.example/ferry", safe="")
+RUNS = (0.2, 0.2, 0.2, 0.2, 0.18, 0.02)  # The last one visits every page.
 SITE = quote("https://harbour.example", safe="")
 PATHS = {
     "overview": "/",
     "add": "/add",
     "live": "/live",
     "changes": "/changes",
-    "search": "/search?q=office+weekdays",
+    "search": "/search?q=ticket",
     "sites": "/sites",
     "site": f"/site?name={SITE}&limit=8",
     "load": f"/load?name={SITE}",
@@ -44,9 +46,9 @@ PATHS = {
     "page": f"/page?url={PAGE}",
     "diff": f"/diff?url={PAGE}",
     "replay": f"/show?url={PAGE}",
-    "traps": "/traps?pattern=/page/2*",
+    "traps": "/traps?preview=/planning/*",
     "links": f"/links?url={PAGE}",
-    "alerts": "/alerts?name=news&patterns=https://gazette.example/*&query=weeks&channel=atom&frequency=daily",
+    "alerts": "/alerts?name=museum&patterns=https://museum.example/*&query=tickets&channel=atom&frequency=daily",
     "alert": "/alert?name=ferry",
     "websub": "/websub",
     "cluster": "/cluster",
@@ -79,7 +81,7 @@ def main(folder: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as made:
         collection = Path(folder or made) / "coast.evercrawl"
         if not collection.exists():
-            create_history(collection)
+            create_history(collection, web=CoastWeb, seeds=SEEDS, runs=RUNS)
             arrange(collection)
         with serving(collection) as served, chromium() as browser:
             _take(browser, served.address, served.first_link)
@@ -88,17 +90,17 @@ def main(folder: str | None = None) -> None:
 
 def arrange(collection: Path) -> None:
     """An alert that tells of the whole past, a subscription at a hub, and an announcement."""
-    subject = AlertFilter(patterns=("https://harbour.example/*",), query="ferry OR quay")
+    subject = AlertFilter(patterns=("https://harbour.example/*",), query="ferry OR berths OR boats")
     (collection / "feeds").mkdir()
     target = Destination(Channel.ATOM, str((collection / "feeds" / "ferry.xml").absolute()))
-    topic = "https://gazette.example/feed"
+    topic = "https://council.example/minutes"
     held = Subscription("token", topic, "https://hub.example/", "secret", SubscriptionPhase.ACTIVE)
     now_us = int(time.time() * 1e6)
     held = held._replace(requested_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
     with closing(AlertOutbox(collection)) as outbox:
         outbox.put(Alert("ferry", subject, target, max_changes=20), now_us=0, ends={})
         outbox.put_subscription("token", topic, write_subscription(held))
-    request_visits(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")
+    request_visits(collection, [topic, "https://council.example/planning"], by="WebSub https://hub.example/")
 
 
 def _take(browser: Browser, address: str, link: str) -> None:

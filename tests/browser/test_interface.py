@@ -90,15 +90,15 @@ def test_hostile_pages_are_inert(operator: BrowserContext, served: Served):
 
 
 def test_a_reader_finds_what_changed_and_shares_it(browser: Browser, operator: BrowserContext, served: Served):
-    """On a phone and with the keyboard; the shared link shows the same difference to somebody else."""
+    """On a phone and with the keyboard; the shared link shows the same difference to somebody without a login."""
     context = browser.new_context(viewport=PHONE, storage_state=operator.storage_state())
     page = context.new_page()
     problems = console_of(page)
     page.goto(served.address)
     page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("link", name="Changes", exact=True).press("Enter")
-    page.get_by_role("link", name="Last day").press("Enter")
-    page.goto(f"{served.address}/changes?since=30d")
+    page.get_by_role("link", name="Last month").press("Enter")
+    expect(page.get_by_role("link", name="Last month")).to_have_attribute("aria-current", "true")
     page.locator("a[href*='example%2Fpage%2F']", has_text="History").first.press("Enter")
     expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
     page.locator(".chart a").last.press("Enter")
@@ -107,6 +107,17 @@ def test_a_reader_finds_what_changed_and_shares_it(browser: Browser, operator: B
     page.get_by_role("link", name="Only changes").press("Enter")
     expect(page.locator("table.diff tr.same")).to_have_count(0)
     shared = page.get_by_label("Link to share").input_value()
+    stranger = browser.new_context(viewport=PHONE).new_page()
+    strange = console_of(stranger)
+    stranger.goto(shared)
+    expect(stranger.locator("table.diff .both ins")).to_have_text(edits)
+    assert not violations(stranger)
+    stranger.get_by_role("link", name="Only changes").press("Enter")
+    expect(stranger.locator("table.diff tr.same")).to_have_count(0)
+    stranger.goto(served.address)
+    expect(stranger.get_by_role("heading", name="Log in")).to_be_visible()
+    assert strange == []
+    stranger.context.close()
     other = operator.new_page()
     other.goto(shared)
     assert other.locator("table.diff .both ins").all_text_contents() == edits

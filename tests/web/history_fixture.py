@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -36,6 +36,7 @@ from evercrawl.testing.virtual_time import SimClock, run
 
 DAYS = 62
 SITES = ("https://council.example", "https://harbour.example", "https://gazette.example")
+SEEDS = tuple(f"{site}/" for site in SITES)
 TOPICS = {
     SITES[0]: (
         "Waste collection", "Parking permits", "School places", "Planning notices", "Budget", "Library hours",
@@ -184,31 +185,30 @@ def create_history(
     end: datetime | None = None,
     days: int = DAYS,
     extra: dict[str, Callable[[int], str]] | None = None,
+    web: type[StoryWeb] = StoryWeb,
+    seeds: Sequence[str] = SEEDS,
+    runs: Sequence[float] = (1 / 6,) * 6,
 ) -> Path:
-    """Fill a new collection with the history of so many days that end now.
+    """Fill a new collection with the history of so many days that end now, in runs that take parts of this time.
 
-    When each page is visited depends on the hour of the end; in the last sixth every page is visited.
+    When each page is visited depends on the hour of the end; the last run begins with a visit to every page.
     """
     end = end or datetime.now(UTC).replace(microsecond=0)
     begin = end - timedelta(days=days)
-    create_collection(
-        collection, {"scope.seeds": tuple(f"{site}/" for site in SITES), "identity.contact": "ops@example.org"}
-    )
+    create_collection(collection, {"scope.seeds": tuple(seeds), "identity.contact": "ops@example.org"})
     base = Settings()
     settings = replace(
         base,
-        scope=replace(base.scope, seeds=tuple(f"{site}/" for site in SITES)),
+        scope=replace(base.scope, seeds=tuple(seeds)),
         identity=replace(base.identity, contact="ops@example.org"),
         crawl=replace(base.crawl, max_pages=None),
         store=replace(base.store, durability="process"),  # A disk is not synced in virtual time.
         revisit=replace(base.revisit, max_interval=timedelta(days=14)),
     )
-    parts = 6
-    for part in range(parts):
-        clock = SimClock(begin + timedelta(days=days * part / parts))
-        summary, began, ended = run(
-            _watch(collection, settings, clock, begin, timedelta(days=days / parts), extra, refresh=part == parts - 1)
-        )
+    for place, part in enumerate(runs):
+        clock = SimClock(begin + timedelta(days=days * sum(runs[:place])))
+        fetcher, span = web(clock, begin, extra), timedelta(days=days * part)
+        summary, began, ended = run(_watch(collection, settings, clock, fetcher, span, refresh=place == len(runs) - 1))
         _note(collection, summary, began, ended)
     opened = evercrawl.open(collection)
     opened.rebuild_index()
@@ -217,21 +217,14 @@ def create_history(
 
 
 async def _watch(
-    collection: Path,
-    settings: Settings,
-    clock: SimClock,
-    begin: datetime,
-    span: timedelta,
-    extra: dict[str, Callable[[int], str]] | None,
-    *,
-    refresh: bool,
+    collection: Path, settings: Settings, clock: SimClock, fetcher: StoryWeb, span: timedelta, *, refresh: bool
 ) -> tuple[Summary, datetime, datetime]:
     stop = StopSignal()
     began = clock.now()
     crawl = assemble_crawl(
         settings,
         clock=clock,
-        fetcher=StoryWeb(clock, begin, extra),
+        fetcher=fetcher,
         store=SqliteStore(collection, settings.store),
         open_archive=lambda shard: WarcArchive(
             collection / "archive", shard, settings=settings.archive, clock=clock, info=WarcInfo("evercrawl")

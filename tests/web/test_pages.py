@@ -177,6 +177,25 @@ def test_errors_are_explained(web: Interface):
         assert web.operator.get(path, headers={"Accept": "application/json"}).json()["detail"]
 
 
+def test_a_shared_link_shows_one_difference_to_anybody(web: Interface):
+    data = web.operator.get("/diff.json", params={"url": "https://harbour.example/page/0"}).json()
+    path = "/shared" + data["share"].partition("/shared")[2]
+    page = web.anybody.get(path)
+    assert page.status_code == 200
+    assert "<ins>" in page.text
+    for absent in ("Log out", "Link to share", 'href="/page', 'href="/diff', "Mute a part", "Source"):
+        assert absent not in page.text, absent
+    for inputs in ("&context=none", "&context=all"):
+        assert web.anybody.get(path + inputs).status_code == 200
+    newest = int(path.partition("b=v")[2].partition("&")[0])
+    for wrong in (path.replace(f"b=v{newest}", f"b=v{newest - 2}"), path.replace("harbour", "council"), f"{path}0"):
+        assert web.anybody.get(wrong).status_code == 403, wrong
+    assert web.anybody.get(f"{path}&view=source").status_code == 200
+    assert "<pre" not in web.anybody.get(f"{path}&view=source").text, "only the text is shared"
+    answer = web.operator.get(path, follow_redirects=False)
+    assert answer.headers["location"].startswith("/diff?"), "who is logged in gets the whole page"
+
+
 def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):
     path = web.operator.get("/load.json?name=https://harbour.example").json()["owner_path"]
     page = web.anybody.get(path)

@@ -238,8 +238,7 @@ def version_screenshot(collection: Path, stored: StoredPage, kept: VersionRecord
     picture = next((record.block for _, record in behind if record.kind == "resource"), None)
     if picture is None:
         raise ConfigError(
-            f"version {place.number} of {stored.page.url} has no screenshot; "
-            "only rendered pages have one: crawl with --render always"
+            f"version {place.number} of {stored.page.url} has no screenshot; only rendered pages have one"
         )
     return picture
 

@@ -32,13 +32,13 @@ from evercrawl.web.endpoints import (
     view_endpoint,
     wants_json,
 )
-from evercrawl.web.format import json_bytes
+from evercrawl.web.format import json_bytes, link_to
 from evercrawl.web.login import LoginPages, OneTimeLink, message_link_routes
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.backups import download_backup, upload_backup
 from evercrawl.web.pages.data import job_file
-from evercrawl.web.pages.history import replay_key
+from evercrawl.web.pages.history import DIFF_PARAMETERS, replay_key, shared_diff
 from evercrawl.web.pages.reports import graph_picture
 from evercrawl.web.pages.search import find_target
 from evercrawl.web.pages.site_pages import load, load_charts
@@ -64,6 +64,7 @@ STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "im
 _URL = Parameter("url", "URL of a page, with a version after @.", required=True)
 _WORDS = Parameter("q", "Words or a URL.", required=True)
 _NAME = Parameter("name", "Origin of the site.", required=True)
+_SEEN = Parameter("seen", "When the versions were first seen.", required=True)
 RequestHandler = Callable[[Request], Awaitable[Response]]
 
 
@@ -103,6 +104,7 @@ def collection_routes(state: AppState, public: PublicAccess) -> list[Route]:
     return [
         Route("/owner/{signature}", owner_endpoint(state, _owner)),
         Route("/owner/{signature}/crawl.log", owner_endpoint(state, _owner_log)),
+        Route("/shared/{signature}", owner_endpoint(state, _shared)),
         *message_link_routes(state),
         Route("/live/stream", require_scope(state, live.__call__)),
         Route(OPENAPI_PATH, require_scope(state, openapi_handler(openapi_document(base=state.base)))),
@@ -191,7 +193,7 @@ def _http_error_handler(state: AppState) -> Callable[[Request, Exception], Respo
 
 
 def owner_endpoint(state: AppState, show: Callable[[Request, AppState], Awaitable[Response]]) -> Endpoint:
-    """Return an endpoint for site owners: the signed link opens one site and nothing else."""
+    """Return an endpoint that needs no login: the signed link opens one site or difference and nothing else."""
 
     async def endpoint(request: Request) -> Response:
         return await handle_errors(request, state, lambda: show(request, state))
@@ -229,6 +231,18 @@ async def _owner(request: Request, state: AppState) -> Response:
         "json_url": f"/owner/{signature}.json?{request.url.query}",
     }
     return Response(render("load", shown, request=request, state=state), media_type="text/html")
+
+
+async def _shared(request: Request, state: AppState) -> Response:
+    """Show one difference; somebody who is logged in gets the whole page about it."""
+    values = read_values((_URL, *DIFF_PARAMETERS, _SEEN), request.query_params, now=state.now())
+    if request.state.user is not None:
+        pair = {name: values[name] for name in ("url", "a", "b", "context")}
+        return RedirectResponse(f"{state.base}{link_to('/diff', **pair)}", 303)
+    data = await run_in_threadpool(shared_diff, state, values, request.path_params["signature"])
+    signed = {name: values[name] for name in ("url", "a", "b", "seen")}
+    here = link_to(f"/shared/{request.path_params['signature']}", **signed) + "&context="
+    return Response(render("diff", {**data, "shared": here}, request=request, state=state), media_type="text/html")
 
 
 def resource_routes(state: AppState, known: Mapping[str, Mapping[str, View | Action]]) -> list[ResourceRoute]:

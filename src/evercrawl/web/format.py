@@ -122,8 +122,8 @@ def code_spans(text: str) -> Markup:
 
 
 def sentence(text: str) -> str:
-    """Return the text with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
+    """Return the text with its first letter in upper case, unless it begins with a URL."""
+    return text if "://" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
 def plural(count: int, noun: str, plural: str | None = None) -> str:

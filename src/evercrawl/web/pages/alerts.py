@@ -67,7 +67,7 @@ ALERT_PARAMETERS = (
     Parameter("min_size", "Minimum change in percent.", "integer", default=0, maximum=100),
     Parameter("sentiment_shift", "Only if the sentiment turned positive or negative.", "bool", default=False),
     Parameter("field", "Condition on a field, such as price below 50.", default=""),
-    Parameter("channel", "How to send messages.", "choice", default="webhook", choices=CHANNELS),
+    Parameter("channel", "How to send messages.", "choice", default="atom", choices=CHANNELS),
     Parameter("address", "URL of a webhook or Apprise service, or mail address; empty for a feed.", default=""),
     Parameter("frequency", "When to send messages.", "choice", default="at-once", choices=FREQUENCIES),
     Parameter("daily_at", "Time of the daily digest, in UTC.", default="07:00"),
@@ -270,6 +270,8 @@ def _filter(inputs: Inputs) -> AlertFilter:
 def _destination(state: AppState, inputs: Inputs) -> Destination:
     channel, address = Channel(inputs["channel"]), inputs["address"].strip()
     match channel:
+        case Channel.ATOM if address:
+            raise BadRequest("a feed needs no address; choose mail or a webhook to send to one")
         case Channel.ATOM:
             return Destination(channel, str((state.path / FEEDS / f"{inputs['name']}.xml").absolute()))
         case _ if not address:

@@ -24,7 +24,7 @@ SKIP_REASONS = frozenset(
         Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.URL_TOO_LONG, Reason.BLOCKED_PORT,
         Reason.OUT_OF_SCOPE, Reason.TOO_DEEP, Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILTERED,
         Reason.FILE_TYPE, Reason.NOFOLLOW, Reason.ROBOTS, Reason.PRIVATE_ADDRESS, Reason.REDIRECT_LOOP,
-        Reason.TOO_MANY_REDIRECTS, Reason.SITE_PAGE_LIMIT,
+        Reason.TOO_MANY_REDIRECTS, Reason.SITE_PAGE_LIMIT, Reason.TRAP,
     )
 )  # fmt: skip
 """Reasons that the page of skipped URLs offers as filters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from difflib import unified_diff
 from itertools import islice, pairwise, takewhile, zip_longest
@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.change import BlockEdit, VersionDiff, Words
 from evercrawl.model.history import PageHistory
 from evercrawl.web.app_state import AppState
-from evercrawl.web.auth import AuthStore
+from evercrawl.web.auth import ANONYMOUS, AuthStore
 from evercrawl.web.charts import timeline
 from evercrawl.web.format import link_to
 from evercrawl.web.pages.site_pages import PAGE_END, schedule_part
@@ -109,9 +109,6 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
     titles = [kept.title for kept in history.versions if kept.title]
     newer = state.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
     first, second = sorted((found.before.version, found.after.version))
-    pair = {"url": found.url, "a": f"v{found.before.version}", "b": f"v{found.after.version}"}
-    if inputs["view"] != "text":
-        pair["view"] = inputs["view"]
     return {
         "difference": found,
         "title": titles[-1] if titles else None,
@@ -125,11 +122,30 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "context": inputs["context"],
         "previous": max((number for number in numbers if number < first), default=None),
         "following": min((number for number in numbers if number > second), default=None),
-        "share": state.own_origin(inputs.host) + link_to("/diff", **pair),
+        "share": state.own_origin(inputs.host) + shared_path(state, found),
         "source": source_lines(state, found) if inputs["view"] == "source" else [],
         "screenshots": screenshots(state, found) if inputs["view"] == "screenshot" else None,
         "replays": [_replay(state, inputs.host, found.url, one.seen_at) for one in (found.before, found.after)],
     }
+
+
+def shared_path(state: AppState, found: VersionDiff) -> str:
+    """Return a link that opens this difference without a login, and nothing else."""
+    pair = {"url": found.url, "a": f"v{found.before.version}", "b": f"v{found.after.version}"}
+    seen = f"{found.before.seen_at:%Y%m%d%H%M%S}-{found.after.seen_at:%Y%m%d%H%M%S}"
+    pair["seen"] = seen  # A page that was removed and came back has other versions with the same numbers.
+    return link_to(f"{state.base}/shared/{state.auth.signature(' '.join(('diff', *pair.values())))}", **pair)
+
+
+def shared_diff(state: AppState, values: Mapping[str, Any], signature: str) -> dict[str, Any]:
+    """Return the difference that a link was signed for."""
+    signed = " ".join(("diff", *(str(values[name]) for name in ("url", "a", "b", "seen"))))
+    if not state.auth.is_signed(signed, signature):
+        raise BadRequest("this link is not valid", 403)
+    found = diff(state, Inputs({**values, "view": "text"}, ANONYMOUS, ""))
+    if not found["share"].endswith(f"seen={values['seen']}"):
+        raise BadRequest("these versions were removed", 404)
+    return {**found, "previous": None, "following": None}
 
 
 def source_lines(state: AppState, found: VersionDiff) -> list[dict[str, str]]:

@@ -263,11 +263,13 @@ def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
     found = state.cached(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
         raise BadRequest("counting the requests to this site; try again in a moment", 503, retry_after_s=1)
+    path = f"{state.base}/owner/{state.auth.signature('owner ' + record.name)}?name={record.name}"
     return {
         "load": found,
         "contact": state.settings.identity.contact,
         "product": state.settings.identity.product,
-        "owner_path": f"{state.base}/owner/{state.auth.signature('owner ' + record.name)}?name={record.name}",
+        "owner_path": path,
+        "share": state.own_origin(inputs.host) + path,
     }
 
 

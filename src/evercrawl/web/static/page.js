@@ -6,15 +6,21 @@ const number = new Intl.NumberFormat("en");
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
-/* Where neighbours in the first column of a table read the same, all times of today are shown with seconds. */
+/* The time of day with seconds; with the day unless it is today. */
+function clockTime(date) {
+  return (date.toDateString() === new Date().toDateString() ? clock : dayAndClock).format(date);
+}
+
+/* Where neighbours in the first column of a table read the same, all times of the last hours are shown with seconds. */
 function spreadTimes(part) {
   for (const body of part.querySelectorAll("tbody")) {
     const times = [...body.querySelectorAll("tr > :first-child > time[datetime]")];
     const isSame = (time, place) => place && time.textContent === times[place - 1].textContent
       && time.dateTime !== times[place - 1].dateTime && /minute|hour|just now/.test(time.textContent);
     if (!times.some(isSame)) continue;
-    for (const time of times) if (/minute|hour|just now/.test(time.textContent)) time.textContent = clock.format(new Date(time.dateTime));
+    for (const time of times) if (/minute|hour|just now/.test(time.textContent)) time.textContent = clockTime(new Date(time.dateTime));
   }
 }
 
@@ -228,6 +234,7 @@ for (const part of document.querySelectorAll("[data-poll]")) poll(part);
 for (const time of document.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
 spreadTimes(document);
 nameCells(document);
+for (const part of document.querySelectorAll(".canvas.newest")) part.scrollLeft = part.scrollWidth;
 for (const slider of document.querySelectorAll("[data-seconds]")) showDelay(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
 for (const list of document.querySelectorAll("[data-inbox]")) handleInboxKeys(list);
