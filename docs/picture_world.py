@@ -392,7 +392,7 @@ def minutes(path: str, day: int) -> tuple[str, str] | None:
 
 
 def calendar(year: int, month: int) -> str:
-    """A month that leads to the next one, for ever."""
+    """A month that leads to the next one without end."""
     later = f"{year + month // 12}-{month % 12 + 1:02}"
     return f"<p>Nothing is planned in this month.</p><p><a href='/calendar/{later}'>Next month</a></p>"
 

@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from evercrawl.adapters.sql.log_reader import VersionNumber, log_reader
+import tantivy
+
+from evercrawl.adapters.sql.log_reader import LogReader, VersionNumber, log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
-from evercrawl.adapters.tantivy.text_index import TextIndex
+from evercrawl.adapters.tantivy.text_index import TextIndex, match_count, version_key
 from evercrawl.collection.search_index import VISITS_AT_A_TIME
+
+
+def version_places(reader: LogReader, after: VersionNumber) -> list[VersionNumber]:
+    """Return the next versions in order of page and number."""
+    page_id, number = after
+    rows = reader.queries.rows("version_keys", page_id=page_id, number=number, most=VISITS_AT_A_TIME)
+    return list(map(tuple, rows))
+
+
+def has_version(index: TextIndex, shard: int, page_id: int, number: int, searcher: tantivy.Searcher) -> bool:
+    """Check whether a version is indexed exactly once."""
+    key = version_key(shard, page_id, number)
+    return match_count(searcher.search(tantivy.Query.term_query(index.schema, "key", key, "basic"), 1)) == 1
 
 
 def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, int, int]]:
@@ -17,8 +32,8 @@ def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, 
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             place: VersionNumber = (0, 0)
-            while places := reader.version_places(place, VISITS_AT_A_TIME):
+            while places := version_places(reader, place):
                 for page_id, number in places:
-                    if not index.has_version(shard, page_id, number, searcher):
+                    if not has_version(index, shard, page_id, number, searcher):
                         yield shard, page_id, number
                 place = places[-1]

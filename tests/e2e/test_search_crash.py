@@ -18,7 +18,7 @@ from evercrawl.collection.search_index import catch_up
 from evercrawl.model.settings import SearchSettings
 from tests.command_server import start_command
 from tests.e2e import crash
-from tests.index_checks import missing_versions
+from tests.index_checks import has_version, missing_versions
 
 SEED = 20261116
 PAGES_PER_KILL = 30
@@ -37,7 +37,7 @@ def disagreements(collection: Path, index: TextIndex) -> list[str]:
             visits = [visit for visit in reader.next_visits(0, 1_000_000) if visit.id <= at]
         told = {(visit.page_id, visit.new_version) for visit in visits if visit.new_version is not None}
         held = index.versions_of(shard, searcher)
-        missing = [place for place in told if not index.has_version(shard, *place, searcher)]
+        missing = [place for place in told if not has_version(index, shard, *place, searcher)]
         if missing or held != len(told):
             wrong.append(f"shard {shard}: {held} indexed, {len(told)} logged, {len(missing)} missing")
     return wrong

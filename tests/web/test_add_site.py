@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from evercrawl.config import create_collection, read_settings
+from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
@@ -116,3 +120,25 @@ def test_a_sitemap_counts(empty: Interface, tmp_path: Path):
         (seen,) = empty.operator.get(f"/add.json?look={key}").json()["look"]["sites"]
     assert seen["preview"]["sitemap_pages"] == 40
     assert seen["preview"]["site_pages"] > 40
+
+
+def test_a_failed_first_try_says_why(empty: Interface, monkeypatch: pytest.MonkeyPatch):
+    """On the overview, and on the page with every try; not that everything is up to date."""
+    port = empty.port  # type: ignore[attr-defined]
+    url = f"http://{HOSTS[0]}:{port}/nowhere"
+    monkeypatch.setattr(empty.service.state.crawl, "start", lambda urls, **options: None)
+    _post(empty, "add-sites", urls=url, quick="true")
+    command = [sys.executable, "-m", "evercrawl", "-C", str(empty.service.state.path), "crawl", "-q"]
+    allowed = {"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true", "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1"}
+    subprocess.run(command, env=os.environ | allowed, check=False, timeout=60)
+    overview = empty.operator.get("/").text
+    assert "No page has been stored yet." in overview
+    assert REASON_TEXT[Reason.NOT_FOUND] in overview
+    page = empty.operator.get("/page", params={"url": url})
+    assert "No visits yet." not in page.text
+    assert "not found" in page.text
+
+
+def test_a_preview_can_be_tried_again_at_once(empty: Interface):
+    for _ in range(10):
+        _post(empty, "look-at-sites", urls=f"http://{HOSTS[0]}:{empty.port}/")  # type: ignore[attr-defined]

@@ -161,7 +161,8 @@ def test_a_webhook_cannot_reach_private_machines(fresh: Interface, address: str)
 
 def test_a_feed_is_written_only_inside_the_collection(fresh: Interface):
     wish = {"name": "news", "channel": "atom", "address": "/etc/passwd", "csrf": fresh.csrf}
-    fresh.operator.post("/do/add-alert", data=wish)
+    assert fresh.operator.post("/do/add-alert", data=wish).status_code == 422, "a feed needs no address"
+    fresh.operator.post("/do/add-alert", data={**wish, "address": ""})
     ((status),) = fresh.service.state.collection.alerts.all()
     assert status.alert.destination.channel is Channel.ATOM
     assert Path(status.alert.destination.address) == fresh.service.state.path.absolute() / "feeds" / "news.xml"

@@ -37,7 +37,7 @@ class SitePreview:
     title: str | None = None
     robots: str = ""  # What robots.txt says, in words.
     delay_s: float = 1.0  # Time between two requests.
-    sitemap_pages: int | None = None  # Pages in the sitemap; None: there is none.
+    sitemap_pages: int | None = None  # Pages in the sitemap or feed; None: there is none that could be read.
     is_more_listed: bool = False  # The sitemap has files that were not read.
     feeds: tuple[str, ...] = ()
     section: str = "/"  # The folder of the page.
@@ -73,7 +73,10 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
     if not isinstance(answer, Fetched):
         problem = "too many redirects" if isinstance(answer, (Moved, NotModified)) else answer.detail
         if isinstance(answer, RequestSkipped) and answer.is_forbidden:
-            problem = f"robots.txt does not allow this page: {problem}"
+            is_unreachable = robots.record.status is None
+            problem = (
+                f"{'the site does not answer' if is_unreachable else 'robots.txt does not allow this page'}: {problem}"
+            )
         is_denied = isinstance(answer, Failed) and answer.status in LOGIN_STATUSES
         return replace(found, problem=problem, needs_login=is_denied)
     document, needs_scripts, has_login = _read_bounded(page, answer, settings)
@@ -85,7 +88,7 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
     return replace(
         found,
         title=document.title,
-        sitemap_pages=len(listed) if any(file.failure is None for file in survey.files) else None,
+        sitemap_pages=len(listed) or None,
         is_more_listed=len(survey.files) >= MAX_SITEMAP_FILES,
         feeds=document.feeds,
         site_pages=len(known),

@@ -39,6 +39,7 @@ MAX_ENTRIES = 256
 SEVERAL_MIN_AGE_S = 3.0  # Minimum age before several answers of one page are recomputed.
 
 TEST_BURST, TESTS_PER_S = 3, 1 / 20
+PREVIEW_BURST = 20  # Somebody who adds sites tries some of them twice.
 FIRST_INDEX_WAIT_S = 5.0  # How long a search without results waits for an index that is being updated.
 INDEX_WAIT_S = 0.25  # How long a page waits for the index or the link graph before it shows the last one.
 UNKNOWN_LAG = -1  # The index is being updated, and its lag is not known yet.
@@ -78,6 +79,7 @@ class AppState:
         self.looks: OrderedDict[str, Any] = OrderedDict()
         """Looks at sites that may be added, by key."""
         self.test_limit = RateLimit(burst=TEST_BURST, per_s=TESTS_PER_S)
+        self.preview_limit = RateLimit(burst=PREVIEW_BURST, per_s=TESTS_PER_S)
         """Limits actions that send something to others."""
         self.own_origin = own_origin
         """Maps the requested host to the origin of the interface."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 
+from evercrawl.collection.runs import closed_text
 from evercrawl.model import __version__
 from evercrawl.model.document import usage_text
 from evercrawl.model.reason import REASON_TEXT
@@ -52,6 +53,7 @@ def _environment() -> Environment:
         block=formats.crawled_block,
         short=formats.short_url,
         sentence=formats.sentence,
+        cause=closed_text,
         spans=formats.code_spans,
     )
     environment.globals.update(

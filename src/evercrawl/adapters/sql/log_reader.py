@@ -164,11 +164,6 @@ class LogReader(ShardReader):
         count: int = self._first("count_versions")[0]
         return count
 
-    def version_places(self, after: VersionNumber, most: int) -> list[VersionNumber]:
-        """Return the next versions in order of page and number."""
-        page_id, number = after
-        return list(map(tuple, self.queries.rows("version_keys", page_id=page_id, number=number, most=most)))
-
     # Outlines and the link graph
 
     def headings_in(self, row: VersionRow) -> Outline:

@@ -100,12 +100,6 @@ class TextIndex:
         query = tantivy.Query.term_query(self.schema, "site", shard_term(shard), "basic")
         return match_count((searcher or self.searcher()).search(query, 1))
 
-    def has_version(self, shard: int, page_id: int, number: int, searcher: tantivy.Searcher) -> bool:
-        """Check whether a version is indexed exactly once."""
-        key = version_key(shard, page_id, number)
-        query = tantivy.Query.term_query(self.schema, "key", key, "basic")
-        return match_count(searcher.search(query, 1)) == 1
-
     def size(self) -> int:
         """Return the bytes on disk."""
         return sum(path.stat().st_size for path in self.folder.iterdir() if path.is_file())

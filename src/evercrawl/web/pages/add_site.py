@@ -125,7 +125,7 @@ def _look_fields(key: str, look: SiteLook) -> dict[str, Any]:
 def look_at_sites(state: AppState, inputs: Inputs) -> ActionResult:
     """Look at the sites of URLs before crawling them."""
     urls = read_urls(inputs["urls"] or "")
-    if state.test_limit.wait_s("look"):
+    if state.preview_limit.wait_s("look"):
         raise BadRequest("too many previews; wait a minute", 429)
     key = secrets.token_urlsafe(12)
     state.looks[key] = SiteLook(urls, state.settings)

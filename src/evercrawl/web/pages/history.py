@@ -33,7 +33,7 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
     try:
         history = state.collection.history(url)
     except ConfigError:
-        history = PageHistory(explanation.url, ())
+        history = PageHistory(explanation.url, (), explanation.decisions)
     if not explanation.known and not history.versions:
         raise BadRequest(
             f"{explanation.url} is not in the collection: {explanation.detail}", 404, offer=explanation.url

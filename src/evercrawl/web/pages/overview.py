@@ -21,7 +21,7 @@ from evercrawl.web.table_page import listed_table, table_data
 
 SITES_SHOWN = 12
 LIVE_SITES_SHOWN = 10
-VISITS_SHOWN = 25
+VISITS_SHOWN, TRIED_SHOWN = 25, 3
 NEWS_WAIT_S = 0.5  # How long the page waits for the newest changes.
 WAIT_S = 0.25  # How long the page waits for counts that are not cached yet.
 DAYS_SHOWN, MIN_DAYS_SHOWN = 30, 7
@@ -48,6 +48,7 @@ def warm_up(state: AppState) -> None:
 def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return counts, freshness, results per day, changes per day, and the largest sites."""
     found = state.cached_all(_counts(state), wait_s=WAIT_S)
+    is_empty = found["status"] is not None and not found["status"].versions
     return {
         "news": top_changes(state, wait_s=NEWS_WAIT_S),
         "status": found["status"],
@@ -56,6 +57,7 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "sites": found["largest sites"] or [],
         "visits_by_day": found["visits by day"] or {},
         "changes_by_day": found["changes by day"] or {},
+        "tried": newest_visits(state.path, TRIED_SHOWN) if is_empty else [],
         "seeds": state.settings.scope.seeds,
     }
 
@@ -114,11 +116,16 @@ def crawl_state(state: AppState) -> dict[str, Any]:
     is_idle = run.forever and not queued and not run.progress.in_flight
     return {
         **found,
-        "state": "Watching: everything is up to date." if is_idle else "A crawl is running.",
+        "state": _state_text(run) if is_idle else "A crawl is running.",
         "share": round(done / (done + queued), 4) if queued else 1.0,
         "left": f"about {format_duration(left_s)} left" if queued and left_s else "",
         "waiting": _waiting(state, run, sites),
     }
+
+
+def _state_text(run: LiveRun) -> str:
+    has_failed = run.progress.errors and not run.progress.fetched
+    return "Watching: nothing could be fetched yet." if has_failed else "Watching: everything is up to date."
 
 
 def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:

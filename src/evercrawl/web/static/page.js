@@ -105,7 +105,7 @@ function siteRow(site) {
   cell(row, number.format(site.pending), "num");
   cell(row, site.delay_ms ? (site.delay_ms / 1000).toFixed(1) + " s" : "–", "num");
   cell(row, "").append(timeElement(site.open));
-  cell(row, site.closed_reason ? site.closed_reason.slice(0, 100) : "");
+  cell(row, site.closed_reason ? site.closed_reason.replace(/^[a-z_]+: /, "").slice(0, 200) : "");
   return row;
 }
 
