@@ -6,10 +6,13 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.worlds.values.moves import MOVES
 from tests.worlds.values.served import watch_served
 from tests.worlds.values.software import SOFTWARE
 from tests.worlds.values.templates import TEMPLATES
 from tests.worlds.values.watch import lines_of, watch_all
+
+SETS = {"own": TEMPLATES, "software": SOFTWARE, "moves": MOVES}
 
 
 def main() -> None:
@@ -20,7 +23,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--accept", action="store_true", help="accept what is proposed")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--software", action="store_true", help="the four templates in the style of known software")
+    parser.add_argument("--templates", choices=SETS, default="own", help="which set of templates")
     parser.add_argument("--collection", action="store_true", help="crawl the pages with a real collection and alerts")
     given = parser.parse_args()
     if given.collection:
@@ -32,10 +35,11 @@ def main() -> None:
             print(f"  {event}")
         print(found.fields.wrong.most_common(20))
         return
-    templates = SOFTWARE if given.software else TEMPLATES
     for seed in range(given.first, given.first + given.seeds):
         print(f"seed {seed}")
-        for line in lines_of(watch_all(seed=seed, days=given.days, accepts=given.accept, templates=templates)):
+        for line in lines_of(
+            watch_all(seed=seed, days=given.days, accepts=given.accept, templates=SETS[given.templates])
+        ):
             print(line)
 
 
