@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 SITE = ROOT / "build" / "site"
 SECTIONS = (
     ("Start", ("tutorial", "operations/install.md")),
-    ("How do I…", ("recipes",)),
+    ("How do I…", ("recipes/watch.md", "recipes/crawl.md", "recipes/use-data.md", "recipes/operate.md", "recipes")),
     ("Guides", ("guides",)),
     ("Operations", ("operations",)),
     ("Concepts", ("concepts", "glossary.md", "decisions")),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "src" / "evercrawl"
 
 
-@lru_cache(maxsize=1)
+@cache
 def trees() -> dict[Path, ast.Module]:
     """Return the syntax tree of every module."""
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
@@ -27,8 +27,13 @@ def place(path: Path, line: int = 1) -> str:
     return f"{path.relative_to(REPOSITORY)}:{line}"
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield the line and full name of every import, in functions and for type checking too."""
+@cache
+def imports(tree: ast.AST) -> list[tuple[int, str]]:
+    """Return the line and full name of every import, in functions and for type checking too."""
+    return list(_imports(tree))
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

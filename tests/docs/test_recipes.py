@@ -12,6 +12,7 @@ import shlex
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import asyncpg
 import pytest
@@ -19,7 +20,7 @@ import pytest
 from tests.command_server import run_command
 from tests.e2e.proxies import proxy_server
 from tests.postgres_server import PostgresServer, running_server
-from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
+from tests.worlds.demo_web import HOSTS, SHIPS, DemoWeb, Reply, serving
 
 RECIPES = Path(__file__).resolve().parents[2] / "docs" / "recipes"
 DEADLINE_S = 120
@@ -47,12 +48,70 @@ RUNNABLE = {title: commands for title, commands in _recipes().items() if command
 
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
+def web() -> DemoWeb:
+    """The demo's web with the pages that the recipes name, and a start page that links to them."""
     web = DemoWeb()
+    links = ""
     for path in ("/ferry/", "/ships/", "/news/", "/tide/today"):
         web.replies.setdefault((HOSTS[0], path), Reply(200, f"<title>{path}</title><h1>{path}</h1><p>Of the harbour."))
+        links += f'<a href="{path}">{path}</a> '
+    home, ships = web.replies[HOSTS[0], "/"], web.replies[HOSTS[0], "/ships/"]
+    web.replies[HOSTS[0], "/"] = home._replace(body=f"{home.body}<p>{links}")
+    listed = "".join(f'<a href="/ships/{name.lower()}">{name}</a> ' for name in SHIPS)
+    web.replies[HOSTS[0], "/ships/"] = ships._replace(body=f"{ships.body}<p>{listed}")
+    return web
+
+
+@pytest.fixture(scope="module")
+def port(web: DemoWeb) -> Iterator[int]:
     with serving(web) as port:
         yield port
+
+
+class Outcome(NamedTuple):
+    """What a recipe brings about: a command that shows it (none: the recipe's own last one), and what it prints."""
+
+    command: str
+    pattern: str
+
+
+OUTCOMES = {
+    "five pages": [
+        Outcome("-C prices.evercrawl status", r"pages +5 known, 0 in the queue, 5 versions"),
+        Outcome("", r"prices .*you@example\.org"),
+    ],
+    "fixed times": [Outcome("", r"/news/ +weekdays at 09:00, 17:30.*Europe/Berlin")],
+    "what changed": [
+        Outcome("-C site.evercrawl changes --since 7d", r"(?s)harbour\.test.*sails at noon"),
+        Outcome("-C site.evercrawl history https://example.org/ --json", r'(?s)"version": ?1\b.*"version": ?2\b'),
+    ],
+    "ReplayWeb.page": [
+        Outcome("-C read.evercrawl import wacz site.wacz", ""),
+        Outcome("-C read.evercrawl verify", "readable"),
+    ],
+    "part of a site": [
+        Outcome("-C ships.evercrawl status", r"pages +\d+ known, 0 in the queue, 11 versions"),
+        Outcome("-C ships.evercrawl search url:news --json", r"\A\Z"),
+    ],
+    "login": [Outcome("", r"harbour\.test:\d+ +1 cookie$")],
+    "scripts": [Outcome("-C app.evercrawl show https://example.org/", "Harbour|harbour")],
+    "wget": [Outcome("-C site.evercrawl verify", "all readable")],
+    "HTTrack": [Outcome("-C site.evercrawl why https://example.org/private/ledger", "private")],
+    "Scrapy": [Outcome("", r"title: /ships/")],
+    "Heritrix": [Outcome("", r"pages +1 known, 0 in the queue, 1 version")],
+    "changedetection.io": [Outcome("", r"every 3 hours")],
+    "ArchiveBox": [Outcome("-C box.evercrawl status", r"0 in the queue, 2 versions")],
+    "service": [Outcome("-C site.evercrawl status", r"0 in the queue, 2\d versions")],
+    "back up and restore": [Outcome("", "all readable")],
+    "remove a page": [
+        Outcome("", "was removed on request"),
+        Outcome("-C site.evercrawl search url:ships/albatross --json", r"\A\Z"),
+    ],
+    "wrong": [Outcome("-C site.evercrawl why https://example.org/private/ledger", "robots.txt forbids it")],
+    "search engine or an agent": [Outcome("-C site.evercrawl search noon", "sails at noon")],
+    "dataset": [Outcome("-C site.evercrawl status", r"0 in the queue, 2\d versions")],
+}
+"""For words of the heading of each recipe. A recipe without an outcome fails."""
 
 
 class Kitchen:
@@ -84,6 +143,20 @@ class Kitchen:
         assert done.returncode in codes, f"evercrawl {command}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 
+    def check_files(self, commands: list[str]) -> None:
+        """Check that each file that a recipe exports can be read and is not empty."""
+        for name in re.findall(r" -o (\S+)", "\n".join(commands)):
+            path = self.folder / name
+            if path.suffix == ".wacz":
+                with zipfile.ZipFile(path) as package:
+                    assert {"datapackage.json", "pages/pages.jsonl"} <= set(package.namelist())
+            elif path.suffix == ".jsonl":
+                assert [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            elif name == "dataset":
+                assert list(path.rglob("*.parquet"))
+            elif path.is_dir():
+                assert "Albatross" in next(path.rglob("albatross/index.html")).read_text("utf-8")
+
     def prepare(self, commands: list[str]) -> None:
         """Make the files that a recipe takes from another tool."""
         text = "\n".join(commands)
@@ -114,14 +187,21 @@ def test_the_recipes_that_people_look_for_are_there() -> None:
 @pytest.mark.parametrize(
     "title", [title for title, commands in RUNNABLE.items() if not re.search("postgresql|proxy", f"{title}{commands}")]
 )
-def test_a_recipe_runs(title: str, port: int, tmp_path: Path) -> None:
+def test_a_recipe_brings_its_outcome(title: str, web: DemoWeb, port: int, tmp_path: Path) -> None:
+    (outcomes,) = [outcomes for words, outcomes in OUTCOMES.items() if words in title]
     kitchen = Kitchen(tmp_path, port, "")
     kitchen.prepare(RUNNABLE[title])
+    printed = ""
+    home = web.replies[HOSTS[0], "/"]
     for command in RUNNABLE[title]:
-        kitchen.run(command, codes=(0, 7) if "--max-" in command else (0,))
-    for written in tmp_path.glob("*.wacz"):
-        with zipfile.ZipFile(written) as package:
-            assert {"datapackage.json", "pages/pages.jsonl"} <= set(package.namelist())
+        if "--refresh" in command:
+            web.replies[HOSTS[0], "/"] = home._replace(body=f"{home.body}<p>From today, the new ferry sails at noon.")
+        printed = kitchen.run(command, codes=(0, 7) if "--max-" in command else (0,))
+    web.replies[HOSTS[0], "/"] = home
+    for command, pattern in outcomes:
+        shown = kitchen.run(command) if command else printed
+        assert re.search(pattern, shown, re.MULTILINE), f"{command or RUNNABLE[title][-1]}: {pattern}\n{shown}"
+    kitchen.check_files(RUNNABLE[title])
 
 
 def test_the_recipe_for_a_proxy_runs(port: int, tmp_path: Path) -> None:

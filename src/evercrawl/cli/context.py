@@ -99,7 +99,13 @@ class CliContext:
         """Return a console without markup, so that crawled text stays plain text."""
         from rich.console import Console
 
-        return Console(
+        class PipedConsole(Console):
+            """A console that leaves a reader who has gone to `run`; rich would exit with 1."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        return PipedConsole(
             file=sys.stderr if to_stderr else sys.stdout,
             force_terminal=True if self.color == "always" else None,
             color_system=None if self.color == "never" else "auto",

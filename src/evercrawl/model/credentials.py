@@ -69,7 +69,7 @@ class SiteCredentials:
         """Return what there is, without its values."""
         names = [name.lower() for name, _ in self.headers]
         found = {
-            f"{len(self.cookies)} cookies": bool(self.cookies),
+            f"{len(self.cookies)} cookie{'s' * (len(self.cookies) != 1)}": bool(self.cookies),
             "login form": self.login is not None,
             "user name and password": "authorization" in names,
             "headers": any(name != "authorization" for name in names),

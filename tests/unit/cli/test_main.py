@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -195,6 +197,15 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.startswith("identity.product")
+
+
+def test_a_table_into_a_closed_pipe_is_left_to_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with suppress(BrokenPipeError), os.fdopen(writing, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        with pytest.raises(BrokenPipeError):
+            CliContext().out.print("a line")
 
 
 def test_the_help_lists_every_command_under_its_group(capsys: pytest.CaptureFixture[str]) -> None:

@@ -271,8 +271,14 @@ def schedule_list(cli: CliContext, as_json: bool) -> None:
         found = collection.schedules()
     none = "no schedules: visits follow what was learned"
     emit_list(
-        cli, "schedule", found, asdict, lambda one: f"{safe_line(one.place)}  {one.meaning}", none, as_json=as_json
+        cli, "schedule", found, asdict, lambda one: f"{_as_typed(one.place)}  {one.meaning}", none, as_json=as_json
     )
+
+
+def _as_typed(place: str) -> str:
+    """Return a place as one types it: a page as its URL, a part of a site with `*` at its end."""
+    is_part = not place.endswith("$") and place.count("/") > 2
+    return safe_line(f"{place}*" if is_part else place.removesuffix("$"))
 
 
 @schedule_command.command("set")
@@ -292,7 +298,7 @@ def schedule_set(cli: CliContext, place: str, when: str, zone: str, as_json: boo
     if as_json:
         emit_json("schedule", asdict(done))
     else:
-        click.echo(f"{safe_line(done.place)}: {done.meaning}")
+        click.echo(f"{_as_typed(done.place)}: {done.meaning}")
 
 
 @schedule_command.command("remove")

@@ -321,4 +321,4 @@ def _show_verify(report: VerifyReport) -> None:
     verdict = f"{report.damaged:,} damaged" if report.damaged else "all readable"
     click.echo(f"{plural(report.versions, 'version')} in {plural(len(report.files), 'file')}: {verdict}")
     if report.resources:
-        click.echo(f"checked with them: {report.resources:,} assets and redirects")
+        click.echo(f"assets and redirects checked as well: {report.resources:,}")
