@@ -15,7 +15,7 @@ SMALL_MODULE = 60
 
 TARGETS: dict[str, float] = {
     "modules": 444,
-    "lines": 100_750,
+    "lines": 102_500,
     "top-level names": 14,
     "median function": 8,
     "p99 function": 64,
