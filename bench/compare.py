@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import shutil
 import signal
 import subprocess
@@ -28,7 +29,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 PAGES = 400
-WORDS = ("harbour", "tide", "ferry", "keel", "rope", "sail", "chart", "lamp", "quay", "anchor", "gull", "wind", "fog")
+WORDS = tuple(
+    a + b + c for a in ("har", "ti", "fer", "ke", "ro", "sai") for b in ("bo", "de", "ry", "le", "pe") for c in "lmnrst"
+)
 FULL_LIMIT_S, DEFAULT_LIMIT_S = 120, 15
 SPIDER = """
 import scrapy
@@ -56,14 +59,19 @@ class Seen:
 
 
 def page(number: int, pages: int) -> str:
-    """Return a page of about 8 KB with ten links."""
+    """Return a page of about 6 KB with ten links and a text of its own."""
     links = "".join(f'<li><a href="/p/{(number * 7 + k) % pages}">page {k}</a>' for k in range(1, 10))
-    text = "".join(
-        f"<p>{' '.join(WORDS[(number * 31 + k * j) % len(WORDS)] for j in range(1, 40))}.</p>" for k in range(1, 24)
-    )
+    words = random.Random(number)
+    text = "".join(f"<p>{' '.join(words.choices(WORDS, k=39))}.</p>" for _ in range(23))
     return (
         f'<title>Page {number}</title><h1>Page {number}</h1><ul>{links}<li><a href="/private/{number}">x</a></ul>{text}'
     )
+
+
+def is_page(path: str, pages: int) -> bool:
+    """Whether the site has this page; a crawler may ask for others, to see how errors look."""
+    number = path.rpartition("/")[2]
+    return path.startswith(("/p/", "/private/")) and number.isdecimal() and int(number) < pages
 
 
 @contextmanager
@@ -83,7 +91,7 @@ def served(pages: int) -> Iterator[tuple[str, Seen]]:
             status, kind, text = 200, "text/html", ""
             if self.path == "/robots.txt":
                 kind, text = "text/plain", "User-agent: *\nDisallow: /private/\n"
-            elif self.path == "/" or self.path.startswith(("/p/", "/private/")):
+            elif self.path == "/" or is_page(self.path, pages):
                 text = page(int(self.path.rpartition("/")[2] or 0), pages)
             else:
                 status = 404
@@ -116,9 +124,9 @@ def served(pages: int) -> Iterator[tuple[str, Seen]]:
 
 def commands(folder: Path, programs: Path) -> dict[str, tuple[list[str], list[str]]]:
     """Return for each program the command without delay and the one with its defaults."""
-    (folder / "site.py").write_text(SPIDER)
+    (folder / "one_site.py").write_text(SPIDER)
     evercrawl = [str(Path(sys.executable).parent / "evercrawl"), "-C", "e", "-q", "crawl", "{url}", "--allow-private"]
-    scrapy = [str(programs / "scrapy"), "runspider", "site.py", "-a", "url={url}", "--nolog"]
+    scrapy = [str(programs / "scrapy"), "runspider", "one_site.py", "-a", "url={url}", "--nolog"]
     # The settings of a project that `scrapy startproject` makes.
     project = ["-s", "ROBOTSTXT_OBEY=True", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "DOWNLOAD_DELAY=1"]
     httrack = ["httrack", "-q", "-O", "out", "{url}"]
@@ -155,7 +163,7 @@ def measure(name: str, pair: tuple[list[str], list[str]], folder: Path) -> dict[
     """Measure one program."""
     with served(PAGES) as (url, seen):
         cpu_s, peak_mb, was_ended = run(pair[0], folder, url, FULL_LIMIT_S)
-        pages = len({path for path in seen.paths if path.startswith("/p/")})
+        pages = len({path for path in seen.paths if path.startswith("/p/") and is_page(path, PAGES)})
     shutil.rmtree(folder / "e", ignore_errors=True)
     shutil.rmtree(folder / "out", ignore_errors=True)
     with served(20) as (url, seen):
@@ -187,7 +195,7 @@ def main() -> None:
                 continue
             place = Path(name) / peer
             place.mkdir()
-            (place / "site.py").write_text(SPIDER)
+            (place / "one_site.py").write_text(SPIDER)
             found.append(measure(peer, pair, place))
             print(json.dumps(found[-1]), flush=True)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, CPython {platform.python_version()}"
