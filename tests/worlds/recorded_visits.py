@@ -1,7 +1,8 @@
 """Drive change detection over recorded visits of living sites, as a crawl does, and compare it with the labels.
 
 Each round visits every page once, in another order. Changes wait for other pages of the site as they do in a crawl, and
-at the end of a round all are judged. `python -m tests.worlds.recorded_visits FILE.jsonl` prints the score of each file.
+at the end of a round all are judged. `python -m tests.worlds.recorded_visits FILE.jsonl` prints the score of each file
+and of each kind of site in it; with `--wrong` also every wrong verdict.
 """
 
 from __future__ import annotations
@@ -74,6 +75,14 @@ class Score:
             f"{false}; missed {self.missed:.2%}; A → B → A kept {counts['returns kept']} of {counts['returns']}"
             f" ({self.kept:.1%}); template edits in one group {counts['grouped']} of {counts['template edits']}"
         )
+
+
+def score_by_kind(records: Iterable[dict[str, Any]]) -> dict[str, Score]:
+    """Return how detection fares on each kind of site."""
+    kinds = defaultdict(list)
+    for record in records:
+        kinds[record["kind"]].append(record)
+    return {kind: score_records(pages) for kind, pages in kinds.items()}
 
 
 def score_records(records: Iterable[dict[str, Any]]) -> Score:
@@ -163,10 +172,18 @@ class _Watch:
 
 
 def main() -> None:
-    """Print the score of each file of records named on the command line."""
-    for name in sys.argv[1:]:
-        score = score_records(map(json.loads, Path(name).read_text().splitlines()))
-        sys.stdout.write(f"{name}: {score}\n")
+    """Print the score of each file of records named on the command line, and of each kind in it."""
+    names = [name for name in sys.argv[1:] if name != "--wrong"]
+    for name in names:
+        kinds, total = score_by_kind(map(json.loads, Path(name).read_text().splitlines())), Score()
+        for score in kinds.values():
+            total.counts += score.counts
+            total.wrong += score.wrong
+        sys.stdout.write(f"{name}: {total}\n")
+        for kind, score in kinds.items() if len(kinds) > 1 else ():
+            sys.stdout.write(f"  {kind}: {score}\n")
+        for wrong in total.wrong if "--wrong" in sys.argv else ():
+            sys.stdout.write(f"    {wrong}\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tests.worlds.blind.pages import Block, Desk, Maker, Page, Post, code_line, edit_page, make_entry
+from tests.worlds.blind.pages import Block, Desk, Edit, Maker, Page, Post, code_line, edit_page, make_entry
 from tests.worlds.blind.prose import FreshProse, Prose
 from tests.worlds.blind.tongues import Tongue
 from tests.worlds.blind.view import View, reader_view, untidy, with_template_edits
@@ -54,6 +54,7 @@ class Kind:
     rate: float = 0.2
     pages: int = 16
     untidy: bool = False
+    more_edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,9 @@ class LivingSite:
         self.deploys = self._plan_deploys()
 
     def _desk(self, now: float) -> Desk:
-        return Desk(self.prose, self.kind.makers, self.kind.entry_makers, self.users, self.rng, now)
+        return Desk(
+            self.prose, self.kind.makers, self.kind.entry_makers, self.users, self.rng, now, self.kind.more_edits
+        )
 
     def _page(self, number: int) -> Page:
         kind, rng, prose = self.kind, self.rng, self.prose

@@ -70,6 +70,7 @@ class Desk:
     users: tuple[str, ...]
     rng: Random
     now: float
+    more_edits: tuple[Edit, ...] = ()
 
 
 Edit = Callable[[Page, Desk], str | None]
@@ -473,7 +474,7 @@ ALL_EDITS = BLOCK_EDITS + FIELD_EDITS * 2 + POST_EDITS * 2 + ENTRY_EDITS * 3
 def edit_page(page: Page, desk: Desk) -> str:
     """Change the page in one way that fits it, and return the name of the edit."""
     while True:
-        name = desk.rng.choice(ALL_EDITS)(page, desk)
+        name = desk.rng.choice(ALL_EDITS + desk.more_edits)(page, desk)
         if name is not None:
             page.modified = desk.now - desk.rng.random() * 2
             page.revision += desk.rng.randint(1, 30)
