@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.http.dns import PRIVATE_HINT
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.crawl_builder import pace_for
 from evercrawl.collection.stored_pages import call_bounded
@@ -71,12 +72,7 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
     folder = page.removeprefix(site_of(page)).partition("?")[0].rpartition("/")[0] + "/"
     found = SitePreview(page, robots=robots.record.detail, delay_s=delay_s, section=folder)
     if not isinstance(answer, Fetched):
-        problem = "too many redirects" if isinstance(answer, (Moved, NotModified)) else answer.detail
-        if isinstance(answer, RequestSkipped) and answer.is_forbidden:
-            is_unreachable = robots.record.status is None
-            problem = (
-                f"{'the site does not answer' if is_unreachable else 'robots.txt does not allow this page'}: {problem}"
-            )
+        problem = _problem_of(answer, is_silent=robots.record.status is None)
         is_denied = isinstance(answer, Failed) and answer.status in LOGIN_STATUSES
         return replace(found, problem=problem, needs_login=is_denied)
     document, needs_scripts, has_login = _read_bounded(page, answer, settings)
@@ -96,6 +92,18 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
         needs_scripts=needs_scripts,
         needs_login=is_login,
     )
+
+
+def _problem_of(answer: FetchResult | RequestSkipped, *, is_silent: bool) -> str:
+    """Say why a page cannot be fetched, to somebody who uses the interface."""
+    if isinstance(answer, (Fetched, Moved, NotModified)):
+        return "too many redirects"
+    why, hint, _ = answer.detail.partition(f"; {PRIVATE_HINT}")
+    if hint:
+        return f"{why}; addresses of your own network can only be allowed on the command line, with --allow-private"
+    if isinstance(answer, RequestSkipped) and answer.is_forbidden:
+        return f"{'the site does not answer' if is_silent else 'robots.txt does not allow this page'}: {why}"
+    return why
 
 
 def _read_bounded(page: str, answer: Fetched, settings: Settings) -> tuple[Document, bool, bool]:

@@ -339,7 +339,7 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
         announced, outlook = facts.policy.schedule.announce(page.rate_estimate, outlook, at=at)
         page = page._replace(rate_estimate=announced or page.rate_estimate)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
-    weight = facts.policy.scope.selection(page.url).weight * facts.related.weight
+    weight = facts.policy.scope.weight(page.url) * facts.related.weight
     weight *= 1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight
     plan = partial(
         next_visit,

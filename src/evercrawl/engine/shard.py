@@ -196,7 +196,7 @@ class Shard:
             outlooks,
             shared.budget,
             policy,
-            lambda page: credit.weight(page) * duplicates.weight(page) * policy.scope.selection(page.url).weight,
+            lambda page: credit.weight(page) * duplicates.weight(page) * policy.scope.weight(page.url),
         )
         change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
         sitemaps = SiteStates(store, SITEMAPS, most=most)

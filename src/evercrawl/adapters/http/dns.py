@@ -29,6 +29,10 @@ _DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND,
 LARGEST_PORT = 65_535
 
 
+def _refusal_text(name: str, why: str) -> str:
+    return why if why.startswith(f"{name} ") else f"{name} is not allowed: {why}"
+
+
 class _CachedLookup(NamedTuple):
     """A cached answer: allowed addresses, or why there are none."""
 
@@ -85,7 +89,7 @@ class Resolver:
             return _CachedLookup(expires, found)
         refused = [why for ip in found if (why := address_refusal(ip))]
         allowed = tuple(ip for ip in found if not address_refusal(ip)) if refused else found
-        why = f"{name} is not allowed: {refused[0]}; {PRIVATE_HINT}" if refused else ""
+        why = f"{_refusal_text(name, refused[0])}; {PRIVATE_HINT}" if refused else ""
         return _CachedLookup(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 
     async def _shared_lookup(self, name: str) -> _CachedLookup:

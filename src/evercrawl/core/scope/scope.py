@@ -127,6 +127,7 @@ def _ending(url: str) -> str | None:
 
 CACHED_SITES = 65_536
 SCOPE_KINDS = ("host", "prefix", "domain", "list")
+MAX_WATCHED_LIST = 100  # Pages of a list that count as watched one by one; a longer list is a corpus.
 
 BLOCKED_PORTS = frozenset(
     {
@@ -164,6 +165,8 @@ class Scope:
         self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
         self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
         self._pages = self._seeds & {_canonical_seed(page, self._schemes) for page in settings.pages}
+        is_watch_list = settings.kind == "list" and len(self._seeds) <= MAX_WATCHED_LIST
+        self._watched = self._seeds if is_watch_list else self._pages
         sections = self._seeds & {_canonical_seed(page, self._schemes) for page in settings.sections}
         self._folders = _folders_by_host(self._seeds - self._pages, settings.kind, sections)
         self._refused_ports = BLOCKED_PORTS - frozenset(allow_ports)
@@ -204,6 +207,11 @@ class Scope:
     def selection(self, url: str) -> Selection:
         """Return the conditions on the page of a URL."""
         return self._selections.of(url)
+
+    def weight(self, url: str) -> float:
+        """Return how much a current copy of a page counts, compared to 1 for others."""
+        weight = self._selections.of(url).weight
+        return weight * self._settings.page_weight if url in self._watched else weight
 
     @property
     def has_schedules(self) -> bool:

@@ -252,6 +252,17 @@ def test_pages_that_people_request_often_come_first() -> None:
     assert not Selections(ScopeSettings()).has_priorities
 
 
+def test_pages_watched_one_by_one_count_more() -> None:
+    seeds = ("https://a.example/", "https://a.example/price")
+    site = Scope(ScopeSettings(seeds=seeds, pages=seeds[1:]))
+    assert (site.weight("https://a.example/"), site.weight("https://a.example/other")) == (1, 1)
+    assert site.weight("https://a.example/price") == 400
+    watched = Scope(ScopeSettings(seeds=seeds, kind="list"))
+    assert [watched.weight(seed) for seed in seeds] == [400, 400]
+    many = tuple(f"https://a.example/{n}" for n in range(101))
+    assert Scope(ScopeSettings(seeds=many, kind="list")).weight(many[0]) == 1
+
+
 def test_a_page_of_its_own() -> None:
     """A pattern with `$` means one page, and the longest pattern with a schedule decides."""
     sites = (
