@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from datetime import timedelta
 
 import pytest
 from jinja2 import Environment, PackageLoader
@@ -124,6 +125,22 @@ def test_a_page_shows_versions_and_its_history(web: Interface):
     assert len(found["versions"]) >= 2
     assert found["versions"][0]["version"] == len(found["versions"])
     assert found["visits_total"] >= 2
+
+
+def test_check_now_crawls_just_this_page_and_the_page_waits_for_it(web: Interface, monkeypatch: pytest.MonkeyPatch):
+    state, url, started = web.service.state, "https://harbour.example/page/0", list[object]()
+    monkeypatch.setattr(state.crawl, "start", lambda urls, **how: started.append((urls, how)))
+    answer = web.operator.post("/do/visit-page", data={"url": url, "csrf": web.csrf})
+    assert started == [([], {"max_pages": 1})]
+    location = answer.headers["location"]
+    assert location.startswith("/page?")
+    assert "Checking the page now" in web.operator.get(location).text
+    visit = state.collection.history(url).visits[0].at
+    monkeypatch.setattr(state, "now", lambda: visit + timedelta(minutes=1))
+    for seconds, is_checking in ((-1, False), (1, True)):  # Asked before that visit, and after it.
+        asked = (visit + timedelta(seconds=seconds)).isoformat()
+        page = web.operator.get("/page", params={"url": url, "checked": asked}).text
+        assert ("Checking the page now" in page) is is_checking
 
 
 def test_lists_continue_without_gaps(web: Interface):

@@ -222,7 +222,9 @@ class CrawlProcess:
         self.last_exit = code
         return False
 
-    def start(self, urls: list[str], *, forever: bool = False, refresh: bool = False) -> int:
+    def start(
+        self, urls: list[str], *, forever: bool = False, refresh: bool = False, max_pages: int | None = None
+    ) -> int:
         """Start a crawl and return its process id; raise CollectionBusy if ours is still running."""
         with self._lock:
             if self.is_running:
@@ -230,6 +232,7 @@ class CrawlProcess:
             command = [sys.executable, "-P", "-m", "evercrawl", "-C", str(self._collection)]
             command += ["watch" if forever else "crawl", "--no-progress", "--json"]
             command += ["--refresh"] if refresh else []
+            command += ["--max-pages", str(max_pages)] if max_pages is not None else []
             command += ["--", *urls]
             env = dict(os.environ)
             if self._public_url is not None:  # Alerts that the crawl sends link to this interface.

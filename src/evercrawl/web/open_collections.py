@@ -186,11 +186,13 @@ class FolderCrawl(CrawlProcess):
         self.began = 0.0
         self.is_forever = False
 
-    def start(self, urls: list[str], *, forever: bool = False, refresh: bool = False) -> int:
+    def start(
+        self, urls: list[str], *, forever: bool = False, refresh: bool = False, max_pages: int | None = None
+    ) -> int:
         """Start a crawl when there is room for it."""
         if not self.is_running:
             self._crawls.make_room()
-        pid = super().start(urls, forever=forever, refresh=refresh)
+        pid = super().start(urls, forever=forever, refresh=refresh, max_pages=max_pages)
         self.began, self.is_forever = time.monotonic(), forever
         return pid
 

@@ -244,7 +244,14 @@ VIEWS: tuple[View, ...] = (
         columns=_PAGE_COLUMNS,
     ),
     View("load", "/load", "/sites/{name}/load", "Show our load on a site.", site_pages.load, (_SITE,)),
-    View("page", "/page", "/pages/{url}", "Show a page: versions, visits, next visit.", history.page, (_URL,)),
+    View(
+        "page",
+        "/page",
+        "/pages/{url}",
+        "Show a page: versions, visits, next visit.",
+        history.page,
+        (_URL, Parameter("checked", "A visit was requested at this time; say whether it is still to come.", "time")),
+    ),
     View("links", "/links", "/pages/{url}/links", "List the links to and from a page.", search.links, (_URL,)),
     View(
         "diff",

@@ -83,10 +83,14 @@ def _save_watching(state: AppState, *, is_on: bool) -> None:
 
 
 def visit_page(state: AppState, inputs: Inputs) -> ActionResult:
-    """Request a visit to a page by the running or next crawl."""
+    """Request a visit to a page by the running crawl, or by a crawl of this page alone."""
+    now = state.now()
     url = request_visit(state.path, state.settings, inputs["url"], by=inputs.user.name)
-    message, resource = "The page will be visited as soon as its site allows.", resource_path("/pages/{url}", url=url)
-    return ActionResult(message, link_to("/why", url=url), {"url": url}, resource)
+    if live_run(state.path, now=now) is None and not state.crawl.is_running:
+        state.crawl.start([], max_pages=1)
+    resource = resource_path("/pages/{url}", url=url)
+    message, checked = "Requested a visit, as soon as the site allows.", f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    return ActionResult(message, link_to("/page", url=url, checked=checked), {"url": url}, resource)
 
 
 def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from evercrawl.web.pages.site_pages import PAGE_END, schedule_part
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 VISITS_SHOWN = 50
+MAX_CHECKING = timedelta(minutes=3)  # How long the page waits for a visit that was asked for.
 TEXT_SHOWN = 20_000
 
 
@@ -38,8 +39,10 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
         raise BadRequest(
             f"{explanation.url} is not in the collection: {explanation.detail}", 404, offer=explanation.url
         )
+    checked = inputs.values.get("checked")
     return {
         "url": explanation.url,
+        "checking": checked is not None and _is_checking(history, checked, now=state.now()),
         "explanation": explanation,
         "title": next((kept.title for kept in reversed(history.versions) if kept.title), None),
         "has_screenshot": _has_screenshot(state, explanation.url) if history.versions else False,
@@ -48,6 +51,11 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "visits_total": len(history.visits),
         "schedule": schedule_part(state, explanation.url + PAGE_END, explanation.url),
     }
+
+
+def _is_checking(history: PageHistory, asked: datetime, *, now: datetime) -> bool:
+    """Whether a visit that somebody asked for is to be expected any moment."""
+    return now - asked < MAX_CHECKING and not any(visit.at >= asked for visit in history.visits)
 
 
 def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
