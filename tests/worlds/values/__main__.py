@@ -8,11 +8,12 @@ from tempfile import TemporaryDirectory
 
 from tests.worlds.values.moves import MOVES
 from tests.worlds.values.served import watch_served
+from tests.worlds.values.sites import DEVELOPED, HELD
 from tests.worlds.values.software import SOFTWARE
 from tests.worlds.values.templates import TEMPLATES
 from tests.worlds.values.watch import lines_of, watch_all
 
-SETS = {"own": TEMPLATES, "software": SOFTWARE, "moves": MOVES}
+SETS = {"own": TEMPLATES, "software": SOFTWARE, "moves": MOVES, "sites": DEVELOPED, "held": HELD}
 
 
 def main() -> None:

@@ -6,13 +6,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 PLACE_ATTRIBUTE = "data-evercrawl-place"
 MAX_ELEMENTS = 30_000  # Elements of a page that are read.
+MAX_LANDMARK = 200  # Characters of a text that are compared with those of another version.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_BESIDE_CHARS, MAX_BESIDE_TEXTS = 2000, 20  # Of what stands beside a label.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
@@ -24,10 +25,13 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", 
 _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
 _NAME = re.compile(r"\w+")
 _TITLE_PARTS = re.compile(r"\s[|–—·•«»:-]\s")
+_BARS = re.compile(r"\s[•·|–—]\s")
 _FIGURES = re.compile(r"\d[\d.,]*\d|\d")
 _STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
 _IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
-_NAMING = ("itemprop", "property", "data-testid", "data-test", "data-qa", "data-role", "data-field", "name", "rel")
+_NAMING = ("itemprop", "property", "name", "rel")
+_NAMING_DATA = re.compile(r"data-[\w-]*(?:id|name|role|test|qa|cy|hook|source|field|type|key|label|th)", re.ASCII)
+MAX_NAME = 60  # Characters of an attribute that may be a name.
 _VALUE_ATTRIBUTES = ("content", "datetime", "value")
 
 
@@ -115,21 +119,52 @@ class PageOutline:
     def beside(self, at: int) -> str:
         """Return what stands beside a text that is a label: after it in its element or the next one, or before it if
         it is the last."""
+        start, end = self._beside(at)
+        return " ".join(self.texts[start:end])[:MAX_BESIDE_CHARS]
+
+    def pieces_beside(self, at: int) -> list[str]:
+        """Return the texts beside a label one by one, also those between bullets and bars."""
+        start, end = self._beside(at)
+        found = [piece for text in self.texts[start:end] for piece in _BARS.split(text)]
+        return [piece for piece in found if any(map(str.isalnum, piece))][:MAX_BESIDE_TEXTS]
+
+    def entries_below(self, at: int) -> list[str]:
+        """Return the entries of the list after a heading: the elements of the part below it, or else its texts."""
+        label, around = self._label_part(at)
+        below = [self.elements[one] for one in self.children.get(around.place, [])]
+        below = [one for one in below if one.start > at and one.end > one.start]
+        stops = (number for number, one in enumerate(below) if one.tag == label.tag or one.tag in _HEADINGS)
+        below = below[: next(stops, None)]
+        same = list(takewhile(lambda one: one.tag == below[0].tag, below))
+        while len(same) == 1 and (inner := self.children.get(same[0].place)):
+            if sum(self.elements[one].end - self.elements[one].start for one in inner) < same[0].end - same[0].start:
+                break  # It has texts of its own.
+            same = [self.elements[one] for one in inner if self.elements[one].end > self.elements[one].start]
+        if len(same) == 1:
+            return self.texts[same[0].start : same[0].end]
+        return [" ".join(self.texts[one.start : one.end])[:MAX_BESIDE_CHARS] for one in same]
+
+    def _label_part(self, at: int) -> tuple[Element, Element]:
+        """Return the outermost element that has only this text, and the one around it."""
         label = around = inner = self.owner(at)
         for one in self.near_ancestors(inner):
             if around.end - around.start > 1:
                 break
             label, around = around, one
+        return label, around
+
+    def _beside(self, at: int) -> tuple[int, int]:
+        """Return the first of the texts beside a label, and the one after the last."""
+        label, around = self._label_part(at)
         if at + 1 >= around.end:
-            return " ".join(self.texts[around.start : at]) if at - around.start <= 2 else ""
+            return (around.start, at) if at - around.start <= 2 else (at, at)
         children = [self.elements[one] for one in self.children.get(around.place, [])]
         value = next((one for one in children if one.start == at + 1 < one.end), None)
         if value is not None:
-            if value.tag == label.tag and value.tag in _ENTRIES:
-                return ""  # The next label.
-            return self.text(value, MAX_BESIDE_CHARS) or ""
+            is_label = value.tag == label.tag and value.tag in _ENTRIES
+            return (at, at) if is_label else (value.start, value.end)
         stops = (one.start for one in children if one.start > at and one.tag == label.tag)
-        return " ".join(self.texts[at + 1 : min([*stops, around.end, at + 1 + MAX_BESIDE_TEXTS])])
+        return at + 1, min([*stops, around.end, at + 1 + MAX_BESIDE_TEXTS])
 
     def owner(self, at: int) -> Element:
         """Return the innermost element of a text."""
@@ -145,6 +180,16 @@ class PageOutline:
         """The parts of its title, and its main headings: words in lower case. They differ from page to page."""
         found = [part for node in self.tree.css("title, h1")[:20] for part in _TITLE_PARTS.split(node.text())]
         return frozenset(" ".join(_LETTERS.findall(part.lower())) for part in found)
+
+    @cached_property
+    def landmarks(self) -> dict[str, int]:
+        """The texts that stand just once on the page, in lower case, with their places; not figures alone."""
+        found: dict[str, int] = {}
+        for at, text in enumerate(self.texts):
+            plain = label_of(text[:MAX_LANDMARK])
+            if any(map(str.isalpha, plain)):
+                found[plain] = -1 if plain in found else at
+        return {text: at for text, at in found.items() if at >= 0}
 
     @cached_property
     def _headings(self) -> tuple[list[int], list[str]]:
@@ -219,9 +264,19 @@ def figures_of(text: str | None) -> frozenset[str]:
 
 def name_words(element: Element) -> frozenset[str]:
     """Return the words in the names of an element: its classes, id and naming attributes; not generated ones."""
-    names = [*element.classes, element.attributes.get("id", "")]
-    names += [element.attributes.get(name, "") for name in _NAMING]
+    names = [*element.classes, element.attributes.get("id", ""), *_naming(element).values()]
     return frozenset(word.lower() for name in names if not is_generated(name) for word in _WORD.findall(name[:100]))
+
+
+def _naming(element: Element) -> dict[str, str]:
+    """Return the attributes that name an element for programs, as tests and scripts do; not numbers."""
+    return {
+        name: value
+        for name, value in element.attributes.items()
+        if (name in _NAMING or _NAMING_DATA.fullmatch(name))
+        and 0 < len(value) <= MAX_NAME
+        and not any(map(is_generated, value.split()))
+    }
 
 
 def is_generated(name: str) -> bool:
@@ -256,16 +311,16 @@ def mark_places(markup: str) -> str:
 
 def robust_selectors(outline: PageOutline, target: Element) -> list[str]:
     """Return CSS selectors whose first match is the element, the most robust first: names before places."""
-    unique: list[str] = []
-    first: list[str] = []
+    found: list[tuple[int, str]] = []
     for css in islice(dict.fromkeys(_combined(outline, target)), MAX_TRIED):
         matches = outline.select(css)
         if matches[:1] == [target.place]:
-            (unique if len(matches) == 1 else first).append(css)
+            found.append((len(matches), css))
     path = _path(outline, target)
     if path and outline.select(path)[:1] == [target.place]:
-        first.append(path)
-    return list(dict.fromkeys([*unique, *first]))
+        found.append((1, path))
+    found.sort(key=lambda one: one[0])  # Stable. One that matches more may come to match another part first.
+    return list(dict.fromkeys(css for _, css in found))
 
 
 def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
@@ -283,8 +338,7 @@ def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
 
 def own_selectors(element: Element) -> list[str]:
     """Return selectors by the names of an element alone."""
-    named = ((name, element.attributes.get(name)) for name in _NAMING)
-    found = [f"{element.tag}{_attribute(name, value)}" for name, value in named if value]
+    found = [f"{element.tag}{_attribute(name, value)}" for name, value in _naming(element).items()]
     own = element.attributes.get("id", "")
     if own and not is_generated(own):
         found.append(f"#{own}" if _IDENTIFIER.fullmatch(own) else f"{element.tag}{_attribute('id', own)}")
@@ -454,14 +508,30 @@ def select_cells(page: PageOutline, expression: str) -> list[str]:
 
 
 def select_beside(page: PageOutline, label: str) -> list[str]:
-    """Return what stands beside a label, wherever it is; without such a text, the rest of texts that begin with it."""
+    """Return what stands beside a label, wherever it is; without such a text, the rest of texts that begin with it.
+    `LABEL/2` selects the second of the texts there, `LABEL/*` the entries of the list below it."""
+    head, _, part = label.rpartition("/")
+    if head and (part == "*" or part.isdecimal()):
+        return _select_pieces(page, head, part)
     if cells := select_cells(page, label.replace("/", " ")):
         return cells
     wanted = label_of(label)
-    short = [(at, text) for at, text in enumerate(page.texts) if len(text) <= MAX_CELL_CHARS]
-    named = [at for at, text in short if label_of(text) == wanted][:MAX_TABLES]
-    found = [text for at in named if (text := page.beside(at))]
+    found = [text for at in _labels_at(page, wanted) if (text := page.beside(at))]
     start = re.compile(
         r"\W*" + r"[\W_]+".join(map(re.escape, wanted.split())) + r"(?:\s*:\s*|\s+(?=.*\d))", re.IGNORECASE
     )
-    return found or [text[rest.end() :] for _, text in short if (rest := start.match(text))][:MAX_TABLES]
+    short = [text for text in page.texts if len(text) <= MAX_CELL_CHARS]
+    return found or [text[rest.end() :] for text in short if (rest := start.match(text))][:MAX_TABLES]
+
+
+def _labels_at(page: PageOutline, wanted: str) -> list[int]:
+    short = ((at, text) for at, text in enumerate(page.texts) if len(text) <= MAX_CELL_CHARS)
+    return [at for at, text in short if label_of(text) == wanted][:MAX_TABLES]
+
+
+def _select_pieces(page: PageOutline, label: str, part: str) -> list[str]:
+    places = _labels_at(page, label_of(label))
+    if part == "*":
+        return next((found for at in places if (found := page.entries_below(at))), [])
+    number = int(part[:3])
+    return [found[number - 1] for at in places if len(found := page.pieces_beside(at)) >= number > 0]

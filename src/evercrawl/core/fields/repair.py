@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import date
 from itertools import islice
@@ -27,7 +29,7 @@ from evercrawl.core.fields.outline import (
     value_attribute,
 )
 from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
-from evercrawl.core.fields.values import around_value, read_text
+from evercrawl.core.fields.values import around_value, begins_with_date, read_text
 from evercrawl.model.document import FieldValue
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 
@@ -42,11 +44,14 @@ SAME_DESIGN = 0.8  # Share of the earlier names that the page still has.
 SURE_LIST, PROPOSED_LIST = 0.55, 0.3  # Share of the entries that two lists have in common.
 MAX_VALUE_TEXT = 120  # Characters of a part with a number or a date.
 MAX_LABEL = 80  # Characters of a text that can be a label.
+MAX_PIECES = 4  # Texts beside a label of which one may be the value.
 MAX_DAYS = 60  # By which the date of a page usually moves at most.
 MAX_JSON_LEAVES = 20_000
 MAX_XML_ELEMENTS = 5000  # Of an XML document that are searched for a value.
 MAX_GROUPS = 40  # Groups of elements, and selectors of each, that are tried for a list.
 MAX_COMPARED = 100_000  # Pairs of entries that are compared by words.
+_BY_NAME, _BY_PLACE, _AMBIGUOUS = range(3)  # Selectors of one part; the last ones find other parts if it is missing.
+LANDMARK_WEIGHTS = (1.5, 1.5)  # Of the same text before and after a part.
 _SMALL_TAGS = ("span", "small", "dfn", "abbr", "label", "sub", "sup", "b", "strong")  # Of labels after a value.
 _BY_LABEL = ("label", "table", "data")  # Selectors that cannot come to match something else.
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
@@ -68,6 +73,7 @@ class LocatedPart(NamedTuple):
     tag: str = ""
     words: frozenset[str] = frozenset()
     around: frozenset[str] = frozenset()
+    landmarks: tuple[str, str] = ("", "")  # The nearest texts before and after it that both versions have just once.
     is_only: bool = False  # Whether no other part of the page has a value of this kind.
     is_named: bool = False  # Whether no other part of the page has its label.
     is_stated: bool = False  # Whether structured data states it where it stated the earlier value.
@@ -126,10 +132,13 @@ def _repair_value(
     is_only, is_named = _is_only(parts, rule, reading), _is_named(was.label, parts)
     known = _known_elsewhere(earlier, place, was)
     stated = _stated(before, after, rule, reading)
+    shared = old.landmarks.keys() & new.landmarks.keys()
+    at = _Landmarks(new, shared)
+    was = was._replace(landmarks=_Landmarks(old, shared).around(place))
     found = []
     for part, element, name in parts:
         alone, is_stated = is_only and part.reading.unit == reading.unit, part.reading.value in stated
-        own = part._replace(is_only=alone, is_named=is_named, is_stated=is_stated)
+        own = part._replace(is_only=alone, is_named=is_named, is_stated=is_stated, landmarks=at.around(element))
         found.append((_score(was, own, known), own, element, name))
     ranked = sorted(found, key=lambda one: one[0], reverse=True)  # Stable: of equal ones the outermost is first.
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
@@ -156,6 +165,22 @@ def _repair_value(
             return repair
         proposed = proposed or repair._replace(is_sure=False)
     return proposed
+
+
+class _Landmarks:
+    """Texts that two versions of a page have just once, by which their parts are aligned."""
+
+    def __init__(self, page: PageOutline, shared: AbstractSet[str]) -> None:
+        found = sorted((at, text) for text, at in page.landmarks.items() if text in shared)
+        self._places = [at for at, _ in found]
+        self._texts = [text for _, text in found]
+
+    def around(self, element: Element | None) -> tuple[str, str]:
+        """Return the nearest ones before and after an element; empty: none."""
+        if element is None:
+            return "", ""
+        first, last = bisect_left(self._places, element.start), bisect_left(self._places, element.end)
+        return self._texts[first - 1] if first else "", self._texts[last] if last < len(self._texts) else ""
 
 
 def _without_value(
@@ -203,12 +228,14 @@ def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequ
     same = [one for one in page.near_ancestors(element) if (one.start, one.end) == (element.start, element.end)]
     named = next((one for one in reversed(same) if own_selectors(one)), element) if not attribute else element
     targets = [page.elements[place] for place in dict.fromkeys((named.place, element.place))]
-    found = [css for target in targets for css in robust_selectors(page, target)]
-    for is_by_place in (False, True):
-        for css in found:
-            if (":nth-of-type" in css or css.startswith("html > ")) is is_by_place:
-                yield f"css:{css}" + (f"::attr({attribute})" if attribute else "")
-        yield from (f"label:{label}" for label in own)
+    ranked: dict[int, list[str]] = {_BY_NAME: [], _BY_PLACE: [], _AMBIGUOUS: []}
+    for css in [css for target in targets for css in robust_selectors(page, target)]:
+        is_by_place = ":nth-of-type" in css or css.startswith("html > ")
+        rank = _BY_PLACE if is_by_place else (_BY_NAME if len(page.select(css)) == 1 else _AMBIGUOUS)
+        ranked[rank].append(f"css:{css}" + (f"::attr({attribute})" if attribute else ""))
+    yield from ranked[_BY_NAME]
+    yield from (f"label:{label}" for label in own)
+    yield from (*ranked[_BY_PLACE], *ranked[_AMBIGUOUS])
 
 
 def _is_named(label: str, parts: list[_Candidate]) -> bool:
@@ -230,11 +257,11 @@ def _raw_labels(page: PageOutline, element: Element) -> list[str]:
 def _beside_labels(page: PagePart, labels: Sequence[str], rule: FieldRule) -> Iterator[_Candidate]:
     """Yield what stands beside labels, with a selector instead of an element: the value may have none of its own."""
     for label in labels:
-        select = f"label:{label}"
-        texts = [text for text in parse_selector(select)(page) if text]
-        reading = read_text(texts, rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
-        if reading.value is not None:
-            yield LocatedPart(reading, _label(label)), None, select
+        for select in (f"label:{label}", *(f"label:{label}/{number}" for number in range(1, MAX_PIECES + 1))):
+            texts = [text for text in parse_selector(select)(page) if text]
+            reading = read_text(texts, rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
+            if reading.value is not None:
+                yield LocatedPart(reading, _label(label)), None, select
 
 
 def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading) -> frozenset[object]:
@@ -274,7 +301,8 @@ def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> LocatedPa
     if not text or element.tag in ("html", "body", "title"):
         return None
     reading = read_text([text], rule.type)
-    return None if reading.value is None else _with_context(page, element, reading, rule.type)
+    is_date = rule.type is FieldType.NUMBER and begins_with_date(text)
+    return None if reading.value is None or is_date else _with_context(page, element, reading, rule.type)
 
 
 def _with_context(page: PageOutline, element: Element, reading: FieldReading, kind: FieldType) -> LocatedPart:
@@ -363,6 +391,8 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         score += _nearness(was.reading, now.reading)
     if was.reading.unit != now.reading.unit:
         score -= 2.0
+    elif len(figures_of(now.reading.text)) > max(1, len(figures_of(was.reading.text))):
+        score -= 1.0  # A part around it, which may come to begin with another number.
     elif _form(was.reading.text) == _form(now.reading.text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
         score += 0.5 if is_words else 1.5
@@ -373,6 +403,11 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     score += _found(was.row, now.context, 1.5, -1.0) + _found(was.column, now.context, 1.0, -0.5)
     score += 3.0 * _overlap(was.words, now.words | now.around) + 1.0 * _overlap(was.around, now.around | now.words)
     score += 0.5 if was.tag == now.tag else 0.0
+    score += sum(
+        weight
+        for one, other, weight in zip(was.landmarks, now.landmarks, LANDMARK_WEIGHTS, strict=True)
+        if one and one == other
+    )
     return score - (4.0 if (now.reading.value, now.label) in known else 0.0)
 
 
@@ -381,7 +416,9 @@ def _nearness(was: FieldReading, now: FieldReading) -> float:
     if isinstance(was.value, int | float) and isinstance(now.value, int | float):
         low, high = sorted((abs(was.value), abs(now.value)))
         return 1.0 if low * 1.5 >= high else (-1.0 if low * 3 < high else 0.0)
-    if was.text != was.value and isinstance(was.value, str) and isinstance(now.value, str):
+    if was.text == was.value and was.text and now.text:
+        return 1.5 * _likeness(*(frozenset(_LETTERS.findall(one.lower())) for one in (was.text, now.text)))
+    if isinstance(was.value, str) and isinstance(now.value, str):
         return 1.0 if 0 <= _days_between(was.value, now.value) <= MAX_DAYS else 0.0
     return 0.0
 
@@ -397,9 +434,14 @@ def _found(label: str, context: frozenset[str] | set[str], same: float, differs:
     """Return the weight of a label that is there again, in part if only some of its words are."""
     if not label:
         return 0.0
-    words = frozenset(label.split())
-    likeness = max((_likeness(words, frozenset(one.split())) for one in context), default=0.0)
+    words = _stems(label)
+    likeness = max((_likeness(words, _stems(one)) for one in context), default=0.0)
     return same * likeness if likeness >= 0.5 else differs
+
+
+def _stems(label: str) -> frozenset[str]:
+    """Return the words of a label without the ends that number and case give them: star and stars are one."""
+    return frozenset(word[: max(4, len(word) - 2)] for word in label.split())
 
 
 def _overlap(before: frozenset[str], after: frozenset[str]) -> float:
@@ -430,7 +472,7 @@ def _repair_list(
     if kept >= SURE_LIST:
         return None
     longest = 3 * max(map(len, values)) + 50
-    entries = [frozenset(value.split()) for value in wanted]
+    entries = _entry_words(values)
     is_small = len(entries) * len(new.elements) <= MAX_COMPARED
     groups: dict[tuple[str, str, str], list[int]] = {}
     for element in new.elements:
@@ -438,7 +480,7 @@ def _repair_list(
         if not text or element.tag in ("html", "body"):
             continue
         words = frozenset(_plain(text).split())
-        if _plain(text) in wanted or (is_small and any(_entry_likeness(words, one) >= SURE_LIST for one in entries)):
+        if _plain(text) in wanted or (is_small and any(_overlap(one, words) >= SURE_LIST for one in entries)):
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
     best: tuple[float, str, list[str]] = (0.0, "", [])
@@ -455,8 +497,12 @@ def _repair_list(
 
 def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]:
     """Yield selectors for groups of elements, the largest group first, and for the rows of tables."""
-    for members in sorted(groups, key=len, reverse=True)[:MAX_GROUPS]:
+    found = sorted(groups, key=len, reverse=True)[:MAX_GROUPS]
+    headings = dict.fromkeys(page.heading(page.elements[members[0]]) for members in found)
+    labels = [text for text in headings if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) not in page.titles]
+    for members in found:
         yield from (f"css:{css}" for css in group_selectors(page, members)[:MAX_GROUPS])
+    yield from (f"label:{label}/*" for label in labels if label_of(label))
     for table in page_tables(page):
         label = next((row[0] for row in table.rows if len(row) > 1 and label_of(row[0])), "")
         if label and "/" not in label:
@@ -465,11 +511,18 @@ def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]
 
 def _shared(wanted: Sequence[str], texts: Sequence[str]) -> float:
     """Return how much two lists have in common, 0 to 1; entries that share words count in part."""
-    old, new = ([frozenset(text.split()) for text in map(_plain, some)] for some in (wanted, texts))
+    old, new = (_entry_words(some) for some in (wanted, texts))
     if not old or not new or len(old) * len(new) > MAX_COMPARED:
         known = set(new)
         return 2 * sum(one in known for one in old) / max(1, len(old) + len(new))
     return 2 * sum(max(_entry_likeness(one, other) for other in new) for one in old) / (len(old) + len(new))
+
+
+def _entry_words(entries: Iterable[str]) -> list[frozenset[str]]:
+    """Return the words of each entry of a list, without those that all of them have: these belong to the design."""
+    found = [frozenset(text.split()) for text in map(_plain, entries)]
+    shared = frozenset[str].intersection(*found) if len(found) > 1 else frozenset()
+    return [words - shared or words for words in found]
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:

@@ -14,7 +14,7 @@ MAX_TEXT_CHARS = 500  # Of the text that is searched for a number or a date.
 _NUMBER = re.compile(
     r"(?P<sign>[-+−–](?=[^\d\s]{0,4}\s?\d))?\s?(?P<before>(?:US|AU?|CA?|NZ|HK|S|R|MX|NT)\$|[^\W\d_]{1,4}\.?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲])?\s?"
     r"(?P<minus>[-−])?(?P<digits>\d{1,40}(?:[ .,'’\u00a0\u202f]\d{1,20}){0,12})"
-    r"\s?(?P<after>%|‰|°[CF]?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,6})?)?"
+    r"\s?(?P<after>%|‰|°(?:\s?[CF])?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,6})?)?"
 )
 _CURRENCIES = {
     "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₩": "KRW", "₺": "TRY", "₴": "UAH",
@@ -59,6 +59,7 @@ def find_number(text: str) -> NumberValue | None:
     if found["sign"] == "-" or found["minus"]:
         number = -number
     before, after = (found["before"] or "").rstrip("."), found["after"] or ""
+    after = after.replace(" ", "")
     unit = _CURRENCIES.get(after.lower()) or _CURRENCIES.get(before.lower()) or after or None
     return NumberValue(number, unit)
 
@@ -122,6 +123,12 @@ def find_date(text: str, *, is_month_first: bool = False) -> date | None:
     text = text[:MAX_TEXT_CHARS].translate(_NO_BREAK)
     found = min(_dates(text, is_month_first), key=lambda one: one[0], default=None)
     return found[1] if found is not None else _mail_date(text)
+
+
+def begins_with_date(text: str) -> bool:
+    """Return whether the first number of a text is a part of a date."""
+    (before, after), start = around_value(text, FieldType.DATE), around_value(text, FieldType.NUMBER)[0]
+    return bool(before or after or find_date(text)) and len(before) <= len(start) < len(text) - len(after)
 
 
 def around_value(text: str, kind: FieldType) -> tuple[str, str]:
