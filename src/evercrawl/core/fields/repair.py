@@ -29,7 +29,7 @@ from evercrawl.core.fields.outline import (
     value_attribute,
 )
 from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
-from evercrawl.core.fields.values import around_value, begins_with_date, read_text
+from evercrawl.core.fields.values import around_value, read_text
 from evercrawl.model.document import FieldValue
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 
@@ -57,6 +57,7 @@ _BY_LABEL = ("label", "table", "data")  # Selectors that cannot come to match so
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
+_PIECE = re.compile(r"/\d+$")
 _XML_NAME = re.compile(r"^\{[^}]*\}")
 _LIST_PLACE = re.compile(r"\[\d+\]")
 
@@ -87,6 +88,9 @@ class LocatedPart(NamedTuple):
 _Candidate = tuple[LocatedPart, Element | None, str]
 """A part that may have the value, its element, and the attribute that states it; without an element: a selector."""
 
+_Ranked = tuple[float, LocatedPart, Element | None, str]
+"""A candidate after its score."""
+
 
 def find_repair(
     before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading, now: FieldReading
@@ -99,7 +103,8 @@ def find_repair(
         return found
     if not after.is_html or not before.is_html:
         return None
-    if now.value is not None and now.select == was.select and split_selector(was.select or "")[0] in _BY_LABEL:
+    is_by_label = split_selector(was.select or "")[0] in _BY_LABEL and not _PIECE.search(was.select or "")
+    if now.value is not None and now.select == was.select and is_by_label:
         return None
     if isinstance(was.value, tuple):
         return _repair_list(before, after, rule, was.value, now.value if isinstance(now.value, tuple) else ())
@@ -122,41 +127,24 @@ def _repair_text(
 def _repair_value(
     before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading, now: FieldReading
 ) -> FieldRepair | None:
-    old, new = before.outline, after.outline
-    place = _place(before, reading)
-    was = LocatedPart(reading) if place is None else _with_context(old, place, reading, rule.type)
-    labels = _raw_labels(old, place) if place is not None else []
-    earlier: list[_Candidate] = list(_candidates(old, rule))
-    parts: list[_Candidate] = [*_candidates(new, rule), *_beside_labels(after, labels, rule)]
-    was = was._replace(is_only=_is_only(earlier, rule, reading), is_named=_is_named(was.label, earlier))
-    is_only, is_named = _is_only(parts, rule, reading), _is_named(was.label, parts)
-    known = _known_elsewhere(earlier, place, was)
-    stated = _stated(before, after, rule, reading)
-    shared = old.landmarks.keys() & new.landmarks.keys()
-    at = _Landmarks(new, shared)
-    was = was._replace(landmarks=_Landmarks(old, shared).around(place))
-    found = []
-    for part, element, name in parts:
-        alone, is_stated = is_only and part.reading.unit == reading.unit, part.reading.value in stated
-        own = part._replace(is_only=alone, is_named=is_named, is_stated=is_stated, landmarks=at.around(element))
-        found.append((_score(was, own, known), own, element, name))
-    ranked = sorted(found, key=lambda one: one[0], reverse=True)  # Stable: of equal ones the outermost is first.
+    search = _Search(before, after, rule, reading)
+    ranked = search.ranked()
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
-    score, best, element, attribute = ranked[0]
+    score, best, element, attribute = _tightest(ranked)
     rival = next((one[0] for one in ranked[1:] if one[1].reading.value != best.reading.value), 0.0)
-    is_same_design = _is_same_design(old, new)
+    is_same_design = _is_same_design(before.outline, after.outline)
     is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
     if now.value is not None:
         is_other_selector = now.select != reading.select
-        lead = score - _score_of(after, was, now, rule)
+        lead = score - search.score_of(now)
         doubt = 0.0 if is_other_selector else (MOVED_LEAD if is_same_design else DOUBT_LEAD)
         if lead < doubt or best.reading.value == now.value or score < PROPOSED:
-            return _without_value(before, after, rule, was, now, earlier)
+            return _without_value(search, now)
         is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
     proposed = None
-    for select in [attribute] if element is None else _selectors(new, element, attribute, labels):
-        if _value_of(select, after, rule) != best.reading.value:
+    for select in [attribute] if element is None else _selectors(after.outline, element, attribute, search.labels):
+        if _value_of(select, after, rule) != best.reading.value or _is_ambiguous(select, after):
             continue
         repair = FieldRepair(
             rule.name, rule.select, select, best.reading.text or "", is_sure, is_moved=now.value is not None
@@ -165,6 +153,73 @@ def _repair_value(
             return repair
         proposed = proposed or repair._replace(is_sure=False)
     return proposed
+
+
+def _tightest(ranked: list[_Ranked]) -> _Ranked:
+    """Return the best part, or the best one inside it with the same value, if it has more figures than the value."""
+    score, best, element, _ = ranked[0]
+    if element is None or len(figures_of(best.reading.text)) <= 1:
+        return ranked[0]
+    for one in ranked[1:]:
+        part, inner = one[1].reading, one[2]
+        is_inside = inner is not None and element.start <= inner.start and inner.end <= element.end
+        if is_inside and part.value == best.reading.value and len(figures_of(part.text)) == 1:
+            return score, *one[1:]
+    return ranked[0]
+
+
+def _is_ambiguous(select: str, page: PagePart) -> bool:
+    """Return whether a label stands beside several values: if that of the field is missing, it finds another."""
+    return split_selector(select)[0] == "label" and len(parse_selector(select)(page)) > 1
+
+
+class _Search:
+    """The search for a part of an earlier version in the newest one."""
+
+    def __init__(self, before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading) -> None:
+        self.before, self.after, self.rule = before, after, rule
+        old, new = before.outline, after.outline
+        self.place = place = _place(before, reading)
+        was = LocatedPart(reading) if place is None else _with_context(old, place, reading, rule.type)
+        self.earlier = list(_candidates(old, rule))
+        shared = old.landmarks.keys() & new.landmarks.keys()
+        self._landmarks = _Landmarks(new, shared)
+        around = _Landmarks(old, shared).around(place)
+        self.was = was._replace(
+            is_only=_is_only(self.earlier, rule, reading), is_named=_is_named(was.label, self.earlier), landmarks=around
+        )
+        self.labels = _raw_labels(old, place) if place is not None else []
+        above = old.texts[old.landmarks[around[0]]] if around[0] else ""
+        self._known = _known_elsewhere(self.earlier, place, was)
+        self._beside = [label for label in dict.fromkeys((*self.labels, above)) if _is_label(old, label)]
+
+    def ranked(self) -> list[_Ranked]:
+        """Return the parts that may be the one, the best first; of equal ones the outermost."""
+        new, rule, reading = self.after.outline, self.rule, self.was.reading
+        parts: list[_Candidate] = [*_candidates(new, rule), *_beside_labels(self.after, self._beside, rule)]
+        is_only, is_named = _is_only(parts, rule, reading), _is_named(self.was.label, parts)
+        stated = _stated(self.before, self.after, rule, reading)
+        found: list[_Ranked] = []
+        for part, element, name in parts:
+            own = part._replace(
+                is_only=is_only and part.reading.unit == reading.unit,
+                is_named=is_named,
+                is_stated=part.reading.value in stated,
+                landmarks=self._landmarks.around(element) if element is not None else part.landmarks,
+            )
+            found.append((_score(self.was, own, self._known), own, element, name))
+        return sorted(found, key=lambda one: one[0], reverse=True)
+
+    def part_of(self, now: FieldReading) -> LocatedPart | None:
+        """Return the part that a selector finds now."""
+        place = _place(self.after, now)
+        found = _evidence(self.after.outline, place, self.rule) if place is not None else None
+        return found._replace(landmarks=self._landmarks.around(place)) if found is not None else None
+
+    def score_of(self, now: FieldReading) -> float:
+        """Return how much the part that the selector finds now is like the earlier one."""
+        found = self.part_of(now)
+        return _score(self.was, found, frozenset()) if found is not None else 0.0
 
 
 class _Landmarks:
@@ -183,23 +238,24 @@ class _Landmarks:
         return self._texts[first - 1] if first else "", self._texts[last] if last < len(self._texts) else ""
 
 
-def _without_value(
-    before: PagePart, after: PagePart, rule: FieldRule, was: LocatedPart, now: FieldReading, earlier: list[_Candidate]
-) -> FieldRepair | None:
-    """Return a selector by the earlier label, which finds nothing now, if the old one finds another part: one whose
-    label another part had before, or, in a new design, with another label and a value of another size."""
-    reading, place = was.reading, _place(after, now)
-    found = _evidence(after.outline, place, rule) if place is not None else None
-    if found is None or not was.is_named or not found.label or _found(found.label, {was.label}, 1.0, 0.0):
+def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
+    """Return a selector of the earlier part, which finds nothing now, if the old one finds another part: one that was
+    there before, whose label another part had, or, in a new design, with another label and a value of another size."""
+    before, after, rule, was = search.before, search.after, search.rule, search.was
+    found = search.part_of(now)
+    if found is None or not found.label or _found(found.label, {was.label}, 1.0, 0.0):
         return None
-    taken = {part.label for part, _, _ in earlier if part.reading.value != reading.value}
+    others = [part for part, _, _ in search.earlier if part.reading.value != was.reading.value]
+    is_known = any(one.label == found.label and one.reading.value == found.reading.value for one in others)
+    is_taken = any(one.label == found.label for one in others)
     is_new = not _is_same_design(before.outline, after.outline)
-    if found.label not in taken and not (is_new and _nearness(reading, now) < 0):
+    is_odd = was.is_named and (is_taken or (is_new and _nearness(was.reading, now) < 0))
+    if search.place is None or not (is_known or is_odd):
         return None
-    old = _place(before, reading)
-    for label in _raw_labels(before.outline, old) if old is not None else ():
-        select = f"label:{label}"
-        if _value_of(select, before, rule) == reading.value and _value_of(select, after, rule) is None:
+    for select in [f"label:{one}" for one in search.labels] + list(
+        _selectors(before.outline, search.place, "", search.labels)
+    ):
+        if _value_of(select, before, rule) == was.reading.value and _value_of(select, after, rule) is None:
             return FieldRepair(rule.name, rule.select, select, "", is_sure=True, is_moved=True)
     return None
 
@@ -235,6 +291,7 @@ def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequ
         ranked[rank].append(f"css:{css}" + (f"::attr({attribute})" if attribute else ""))
     yield from ranked[_BY_NAME]
     yield from (f"label:{label}" for label in own)
+    yield from (f"label:{label}/{number}" for label in labels for number in range(1, MAX_PIECES + 1))
     yield from (*ranked[_BY_PLACE], *ranked[_AMBIGUOUS])
 
 
@@ -249,9 +306,12 @@ def _has_words(label: str, words: str) -> bool:
 
 def _raw_labels(page: PageOutline, element: Element) -> list[str]:
     """Return the texts beside an element that may be labels."""
-    found = [page.cell_labels(element)[0], _beside(page, element)]
-    found = [text for text in found if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) and not figures_of(text)]
-    return [text for text in found if label_of(text) not in page.titles]
+    return [text for text in (page.cell_labels(element)[0], _beside(page, element)) if _is_label(page, text)]
+
+
+def _is_label(page: PageOutline, text: str) -> bool:
+    is_short = 0 < len(text) <= MAX_LABEL // 2 and not figures_of(text)
+    return is_short and label_of(text) not in ("", *page.titles)
 
 
 def _beside_labels(page: PagePart, labels: Sequence[str], rule: FieldRule) -> Iterator[_Candidate]:
@@ -261,7 +321,7 @@ def _beside_labels(page: PagePart, labels: Sequence[str], rule: FieldRule) -> It
             texts = [text for text in parse_selector(select)(page) if text]
             reading = read_text(texts, rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
             if reading.value is not None:
-                yield LocatedPart(reading, _label(label)), None, select
+                yield LocatedPart(reading, _label(label), landmarks=(label_of(label), "")), None, select
 
 
 def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading) -> frozenset[object]:
@@ -270,13 +330,6 @@ def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReadin
         return frozenset()
     paths = {path for path, text in before.data if read_text([text], rule.type).value == was.value}
     return frozenset(read_text([text], rule.type).value for path, text in after.data if path in paths)
-
-
-def _score_of(page: PagePart, was: LocatedPart, now: FieldReading, rule: FieldRule) -> float:
-    """Return how much the part that the selector matches now is like the earlier one."""
-    place = _place(page, now)
-    selected = _evidence(page.outline, place, rule) if place is not None else None
-    return _score(was, selected, frozenset()) if selected is not None else 0.0
 
 
 def _value_of(select: str, page: PagePart, rule: FieldRule) -> object:
@@ -301,8 +354,7 @@ def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> LocatedPa
     if not text or element.tag in ("html", "body", "title"):
         return None
     reading = read_text([text], rule.type)
-    is_date = rule.type is FieldType.NUMBER and begins_with_date(text)
-    return None if reading.value is None or is_date else _with_context(page, element, reading, rule.type)
+    return None if reading.value is None else _with_context(page, element, reading, rule.type)
 
 
 def _with_context(page: PageOutline, element: Element, reading: FieldReading, kind: FieldType) -> LocatedPart:
@@ -370,15 +422,15 @@ def _element_with(page: PageOutline, text: str, words: str) -> Element | None:
 def _known_elsewhere(
     earlier: list[_Candidate], place: Element | None, was: LocatedPart
 ) -> frozenset[tuple[object, str]]:
-    """Return what the earlier version had elsewhere: such a part is not the lost one."""
+    """Return what the earlier version had elsewhere, with and without its label: such a part is not the lost one."""
     start, end = (place.start, place.end) if place is not None else (0, 0)
-    return frozenset(
-        (found.reading.value, found.label)
+    elsewhere = [
+        found
         for found, element, _ in earlier
-        if element is not None
-        and found.label not in ("", was.label)
-        and not (element.start < end and start < element.end)
-    )
+        if element is not None and not (element.start < end and start < element.end)
+    ]
+    labelled = {(found.reading.value, found.label) for found in elsewhere if found.label != was.label}
+    return frozenset(labelled | {(found.reading.value, "") for found in elsewhere})
 
 
 def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, str]]) -> float:
@@ -408,14 +460,17 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         for one, other, weight in zip(was.landmarks, now.landmarks, LANDMARK_WEIGHTS, strict=True)
         if one and one == other
     )
-    return score - (4.0 if (now.reading.value, now.label) in known else 0.0)
+    if (now.reading.value, now.label) in known:
+        return score - 4.0
+    is_other = was.reading.value != now.reading.value and len(now.reading.text or "") > 2
+    return score - (2.0 if is_other and (now.reading.value, "") in known else 0.0)
 
 
 def _nearness(was: FieldReading, now: FieldReading) -> float:
     """Return what two different values say: prices change by parts of themselves, dates by days and forwards."""
     if isinstance(was.value, int | float) and isinstance(now.value, int | float):
         low, high = sorted((abs(was.value), abs(now.value)))
-        return 1.0 if low * 1.5 >= high else (-1.0 if low * 3 < high else 0.0)
+        return 1.0 if low * 1.5 >= high else (-2.0 if low * 3 < high else 0.0)
     if was.text == was.value and was.text and now.text:
         return 1.5 * _likeness(*(frozenset(_LETTERS.findall(one.lower())) for one in (was.text, now.text)))
     if isinstance(was.value, str) and isinstance(now.value, str):

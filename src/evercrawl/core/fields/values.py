@@ -51,8 +51,8 @@ def read_text(found: Sequence[str], kind: FieldType, *, lang: str = "") -> Field
 
 
 def find_number(text: str) -> NumberValue | None:
-    """Return the first number of a text with its unit; None if there is none."""
-    found = _NUMBER.search(text[:MAX_TEXT_CHARS].translate(_NO_BREAK))
+    """Return the first number of a text with its unit; None if there is none. Those of dates do not count."""
+    found = _first_number(text[:MAX_TEXT_CHARS].translate(_NO_BREAK))
     if found is None:
         return None
     number = _parse_digits(found["digits"])
@@ -62,6 +62,12 @@ def find_number(text: str) -> NumberValue | None:
     after = after.replace(" ", "")
     unit = _CURRENCIES.get(after.lower()) or _CURRENCIES.get(before.lower()) or after or None
     return NumberValue(number, unit)
+
+
+def _first_number(text: str) -> re.Match[str] | None:
+    dates = [(start, end) for start, _, end in _dates(text, False)] if _YEAR.search(text) is not None else []
+    found = _NUMBER.finditer(text)
+    return next((one for one in found if not any(a <= one.start("digits") < b for a, b in dates)), None)
 
 
 def _parse_digits(text: str) -> int | float:
@@ -85,6 +91,7 @@ def _is_grouping(groups: list[str], marks: list[str]) -> bool:
     return groups[0] != "0" and len(set(marks)) == 1
 
 
+_YEAR = re.compile(r"\d{4}|\d[./-]\d\d?[./-]\d\d")
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.,])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?!\d)")
 _EAST_ASIAN = re.compile(r"(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
@@ -125,18 +132,15 @@ def find_date(text: str, *, is_month_first: bool = False) -> date | None:
     return found[1] if found is not None else _mail_date(text)
 
 
-def begins_with_date(text: str) -> bool:
-    """Return whether the first number of a text is a part of a date."""
-    (before, after), start = around_value(text, FieldType.DATE), around_value(text, FieldType.NUMBER)[0]
-    return bool(before or after or find_date(text)) and len(before) <= len(start) < len(text) - len(after)
-
-
 def around_value(text: str, kind: FieldType) -> tuple[str, str]:
     """Return what a text says before and after its number or date; nothing for other types."""
     plain = text[:MAX_TEXT_CHARS].translate(_NO_BREAK)
     if kind is FieldType.NUMBER:
-        found = _NUMBER.search(plain)
-        return (plain[: found.start()], plain[found.end("digits") :]) if found is not None else ("", "")
+        found = _first_number(plain)
+        if found is None:
+            return "", ""
+        is_unit = (found["before"] or "").rstrip(".").lower() in _CURRENCIES
+        return plain[: found.start() if is_unit else found.start("digits")], plain[found.end("digits") :]
     if kind is FieldType.DATE:
         place = min(_dates(plain, False), key=lambda one: one[0], default=None)
         return (plain[: place[0]], plain[place[2] :]) if place is not None else ("", "")
