@@ -411,6 +411,12 @@ def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def has_named_container(outline: PageOutline, members: Sequence[int]) -> bool:
+    """Return whether elements, or the nearest element around all of them, have names to select them by."""
+    chosen = [outline.elements[at] for at in members]
+    return any(map(own_selectors, [chosen[0], *_common_ancestors(outline, chosen)[:1]]))
+
+
 def _common_ancestors(outline: PageOutline, chosen: Sequence[Element]) -> list[Element]:
     shared = [one.place for one in outline.near_ancestors(chosen[0])]
     for element in chosen[1:]:

@@ -21,6 +21,7 @@ from evercrawl.core.fields.outline import (
     PageOutline,
     figures_of,
     group_selectors,
+    has_named_container,
     label_of,
     name_words,
     own_selectors,
@@ -103,12 +104,21 @@ def find_repair(
         return found
     if not after.is_html or not before.is_html:
         return None
-    is_by_label = split_selector(was.select or "")[0] in _BY_LABEL and not _PIECE.search(was.select or "")
-    if now.value is not None and now.select == was.select and is_by_label:
+    if now.value is not None and now.select == was.select and _is_by_label(was, now, after):
         return None
     if isinstance(was.value, tuple):
         return _repair_list(before, after, rule, was.value, now.value if isinstance(now.value, tuple) else ())
     return _repair_value(before, after, rule, was, now)
+
+
+def _is_by_label(was: FieldReading, now: FieldReading, after: PagePart) -> bool:
+    """Return whether a value was read by its label, and reads like the earlier one."""
+    select = now.select or ""
+    if split_selector(select)[0] not in _BY_LABEL or _PIECE.search(select) or _is_ambiguous(select, after):
+        return False
+    return (
+        isinstance(now.value, str | tuple) or _form(was.text) == _form(now.text) or bool(figures_of(was.text)) is False
+    )
 
 
 # One value
@@ -132,7 +142,8 @@ def _repair_value(
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
     score, best, element, attribute = _tightest(ranked)
-    rival = next((one[0] for one in ranked[1:] if one[1].reading.value != best.reading.value), 0.0)
+    rivals = (one for one in ranked[1:] if one[1].reading.value != best.reading.value)
+    rival = next((one[0] for one in rivals if not _is_around(one[2], element)), 0.0)
     is_same_design = _is_same_design(before.outline, after.outline)
     is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
     if now.value is not None:
@@ -161,11 +172,14 @@ def _tightest(ranked: list[_Ranked]) -> _Ranked:
     if element is None or len(figures_of(best.reading.text)) <= 1:
         return ranked[0]
     for one in ranked[1:]:
-        part, inner = one[1].reading, one[2]
-        is_inside = inner is not None and element.start <= inner.start and inner.end <= element.end
-        if is_inside and part.value == best.reading.value and len(figures_of(part.text)) == 1:
+        part = one[1].reading
+        if _is_around(element, one[2]) and part.value == best.reading.value and len(figures_of(part.text)) == 1:
             return score, *one[1:]
     return ranked[0]
+
+
+def _is_around(outer: Element | None, inner: Element | None) -> bool:
+    return outer is not None and inner is not None and outer.start <= inner.start and inner.end <= outer.end
 
 
 def _is_ambiguous(select: str, page: PagePart) -> bool:
@@ -181,10 +195,11 @@ class _Search:
         old, new = before.outline, after.outline
         self.place = place = _place(before, reading)
         was = LocatedPart(reading) if place is None else _with_context(old, place, reading, rule.type)
-        self.earlier = list(_candidates(old, rule))
+        self.earlier: list[_Candidate] = list(_candidates(old, rule))
         shared = old.landmarks.keys() & new.landmarks.keys()
         self._landmarks = _Landmarks(new, shared)
-        around = _Landmarks(old, shared).around(place)
+        self.old_landmarks = _Landmarks(old, shared)
+        around = self.old_landmarks.around(place)
         self.was = was._replace(
             is_only=_is_only(self.earlier, rule, reading), is_named=_is_named(was.label, self.earlier), landmarks=around
         )
@@ -196,19 +211,47 @@ class _Search:
     def ranked(self) -> list[_Ranked]:
         """Return the parts that may be the one, the best first; of equal ones the outermost."""
         new, rule, reading = self.after.outline, self.rule, self.was.reading
-        parts: list[_Candidate] = [*_candidates(new, rule), *_beside_labels(self.after, self._beside, rule)]
+        parts: list[_Candidate] = list(_candidates(new, rule))
+        parts += [(self._in_context(part, parts), None, select) for part, select in self._beside_labels()]
         is_only, is_named = _is_only(parts, rule, reading), _is_named(self.was.label, parts)
         stated = _stated(self.before, self.after, rule, reading)
         found: list[_Ranked] = []
-        for part, element, name in parts:
+        inner: dict[object, tuple[Element, str]] = {}  # Of each value, the last element and the label that it has.
+        for part, element, name in reversed(parts):  # Elements follow those around them.
+            label = part.label
+            if element is not None:
+                last, label = inner.get(part.reading.value, (element, label))
+                label = label if _is_around(element, last) else part.label
+                inner[part.reading.value] = element, label
             own = part._replace(
                 is_only=is_only and part.reading.unit == reading.unit,
                 is_named=is_named,
                 is_stated=part.reading.value in stated,
                 landmarks=self._landmarks.around(element) if element is not None else part.landmarks,
             )
-            found.append((_score(self.was, own, self._known), own, element, name))
+            is_known = label != part.label and (part.reading.value, label) in self._known
+            found.append((_score(self.was, own, self._known) - 4.0 * is_known, own, element, name))
+        found.reverse()
         return sorted(found, key=lambda one: one[0], reverse=True)
+
+    def _beside_labels(self) -> Iterator[tuple[LocatedPart, str]]:
+        """Yield what stands beside labels, with a selector: the value may have no element of its own."""
+        page = self.after
+        for label in self._beside:
+            for select in (f"label:{label}", *(f"label:{label}/{number}" for number in range(1, MAX_PIECES + 1))):
+                texts = [text for text in parse_selector(select)(page) if text]
+                reading = read_text(texts, self.rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
+                if reading.value is not None:
+                    yield LocatedPart(reading, _label(label), landmarks=(label_of(label), "")), select
+
+    def _in_context(self, part: LocatedPart, parts: list[_Candidate]) -> LocatedPart:
+        """Return a text beside a label with what is known about the element that it stands in."""
+        hosts = ((one, element) for one, element, _ in parts if one.label == part.label and element is not None)
+        text = part.reading.text or ""
+        host = next((one for one in hosts if text in (one[0].reading.text or "")), None)
+        return (
+            part if host is None else host[0]._replace(reading=part.reading, landmarks=self._landmarks.around(host[1]))
+        )
 
     def part_of(self, now: FieldReading) -> LocatedPart | None:
         """Return the part that a selector finds now."""
@@ -243,14 +286,17 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
     there before, whose label another part had, or, in a new design, with another label and a value of another size."""
     before, after, rule, was = search.before, search.after, search.rule, search.was
     found = search.part_of(now)
-    if found is None or not found.label or _found(found.label, {was.label}, 1.0, 0.0):
+    if found is None or search.place is None or not found.label:
         return None
-    others = [part for part, _, _ in search.earlier if part.reading.value != was.reading.value]
-    is_known = any(one.label == found.label and one.reading.value == found.reading.value for one in others)
-    is_taken = any(one.label == found.label for one in others)
+    others = [(part, element) for part, element, _ in search.earlier if part.reading.value != was.reading.value]
+    same = [element for one, element in others if one.reading.value == now.value and one.label == found.label]
+    is_known = any(
+        search.old_landmarks.around(element)[0] == found.landmarks[0] != was.landmarks[0] for element in same
+    )
+    is_taken = any(one.label == found.label for one, _ in others)
     is_new = not _is_same_design(before.outline, after.outline)
     is_odd = was.is_named and (is_taken or (is_new and _nearness(was.reading, now) < 0))
-    if search.place is None or not (is_known or is_odd):
+    if not is_known and (not is_odd or _found(found.label, {was.label}, 1.0, 0.0)):
         return None
     for select in [f"label:{one}" for one in search.labels] + list(
         _selectors(before.outline, search.place, "", search.labels)
@@ -312,16 +358,6 @@ def _raw_labels(page: PageOutline, element: Element) -> list[str]:
 def _is_label(page: PageOutline, text: str) -> bool:
     is_short = 0 < len(text) <= MAX_LABEL // 2 and not figures_of(text)
     return is_short and label_of(text) not in ("", *page.titles)
-
-
-def _beside_labels(page: PagePart, labels: Sequence[str], rule: FieldRule) -> Iterator[_Candidate]:
-    """Yield what stands beside labels, with a selector instead of an element: the value may have none of its own."""
-    for label in labels:
-        for select in (f"label:{label}", *(f"label:{label}/{number}" for number in range(1, MAX_PIECES + 1))):
-            texts = [text for text in parse_selector(select)(page) if text]
-            reading = read_text(texts, rule.type, lang=page.lang) if len(texts) == 1 else FieldReading(None)
-            if reading.value is not None:
-                yield LocatedPart(reading, _label(label), landmarks=(label_of(label), "")), None, select
 
 
 def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading) -> frozenset[object]:
@@ -448,7 +484,9 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     elif _form(was.reading.text) == _form(now.reading.text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
         score += 0.5 if is_words else 1.5
-    score += (2.5 if was.is_only and now.is_only else 0.0) + (3.0 if now.is_stated else 0.0)
+    elif now.reading.unit is not None:
+        score += 0.75
+    score += (3.5 if was.is_only and now.is_only else 0.0) + (3.0 if now.is_stated else 0.0)
     score += 1.5 if was.is_named and now.is_named and _has_words(now.label, was.label) else 0.0
     score += _found(was.label, now.context, 2.0, -0.5) + _found(was.following, {now.following}, 1.0, 0.0)
     score += _found(was.heading, now.context, 1.0, -0.5)
@@ -470,11 +508,12 @@ def _nearness(was: FieldReading, now: FieldReading) -> float:
     """Return what two different values say: prices change by parts of themselves, dates by days and forwards."""
     if isinstance(was.value, int | float) and isinstance(now.value, int | float):
         low, high = sorted((abs(was.value), abs(now.value)))
-        return 1.0 if low * 1.5 >= high else (-2.0 if low * 3 < high else 0.0)
+        return 1.5 if low * 1.1 >= high else (1.0 if low * 1.5 >= high else (-2.0 if low * 3 < high else 0.0))
     if was.text == was.value and was.text and now.text:
         return 1.5 * _likeness(*(frozenset(_LETTERS.findall(one.lower())) for one in (was.text, now.text)))
     if isinstance(was.value, str) and isinstance(now.value, str):
-        return 1.0 if 0 <= _days_between(was.value, now.value) <= MAX_DAYS else 0.0
+        days = _days_between(was.value, now.value)
+        return 1.5 if 0 <= days <= MAX_DAYS // 8 else (1.0 if 0 <= days <= MAX_DAYS else 0.0)
     return 0.0
 
 
@@ -555,9 +594,10 @@ def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]
     found = sorted(groups, key=len, reverse=True)[:MAX_GROUPS]
     headings = dict.fromkeys(page.heading(page.elements[members[0]]) for members in found)
     labels = [text for text in headings if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) not in page.titles]
+    below = [f"label:{label}/*" for label in labels if label_of(label)]
     for members in found:
-        yield from (f"css:{css}" for css in group_selectors(page, members)[:MAX_GROUPS])
-    yield from (f"label:{label}/*" for label in labels if label_of(label))
+        css = [f"css:{one}" for one in group_selectors(page, members)[:MAX_GROUPS]]
+        yield from (*css, *below) if has_named_container(page, members) else (*below, *css)
     for table in page_tables(page):
         label = next((row[0] for row in table.rows if len(row) > 1 and label_of(row[0])), "")
         if label and "/" not in label:

@@ -25,6 +25,7 @@ _CURRENCIES = {
     "ft": "HUF", "huf": "HUF", "jpy": "JPY", "cny": "CNY", "rmb": "CNY", "inr": "INR", "aud": "AUD", "cad": "CAD",
     "brl": "BRL", "r$": "BRL", "mxn": "MXN", "lei": "RON", "ron": "RON", "円": "JPY", "元": "CNY", "원": "KRW",
 }  # fmt: skip
+_BULLETS = frozenset(f"{mark} " for mark in "•‣▪◦·*–—-✓✔")
 _NO_BREAK = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-", "–": "-"})
 
 
@@ -39,6 +40,7 @@ def read_text(found: Sequence[str], kind: FieldType, *, lang: str = "") -> Field
     """Return the value of the selected texts, of which there is at least one."""
     match kind:
         case FieldType.LIST:
+            found = _without_bullets(found)
             return FieldReading(tuple(found), "\n".join(found))
         case FieldType.NUMBER:
             number = find_number(found[0])
@@ -48,6 +50,12 @@ def read_text(found: Sequence[str], kind: FieldType, *, lang: str = "") -> Field
             return FieldReading(None if day is None else day.isoformat(), found[0])
         case FieldType.TEXT:
             return FieldReading(found[0], found[0])
+
+
+def _without_bullets(entries: Sequence[str]) -> Sequence[str]:
+    """Return entries without the mark that all of them begin with."""
+    marks = {text[:2] for text in entries}
+    return [text[2:] for text in entries] if len(marks) == 1 and marks <= _BULLETS else entries
 
 
 def find_number(text: str) -> NumberValue | None:
