@@ -343,13 +343,14 @@ def own_selectors(element: Element) -> list[str]:
     if own and not is_generated(own):
         found.append(f"#{own}" if _IDENTIFIER.fullmatch(own) else f"{element.tag}{_attribute('id', own)}")
     names = [name for name in element.classes if not is_generated(name)]
-    found += [f"{element.tag}{_class(name)}" for name in names]
+    found += [f"{element.tag}{class_selector(name)}" for name in names]
     if len(names) > 1:
-        found.append(element.tag + "".join(map(_class, names)))
+        found.append(element.tag + "".join(map(class_selector, names)))
     return found
 
 
-def _class(name: str) -> str:
+def class_selector(name: str) -> str:
+    """Return a CSS selector by a class."""
     return f".{name}" if _IDENTIFIER.fullmatch(name) else f'[class~="{_quoted(name)}"]'
 
 
@@ -396,7 +397,7 @@ def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
         return []
     tag = tags.pop()
     shared = [name for name in chosen[0].classes if all(name in one.classes for one in chosen)]
-    own = [f"{tag}{_class(name)}" for name in shared if not is_generated(name)] + [tag]
+    own = [f"{tag}{class_selector(name)}" for name in shared if not is_generated(name)] + [tag]
     found: list[str] = []
     common = _common_ancestors(outline, chosen)
     for around in common:

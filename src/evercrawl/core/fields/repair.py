@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from evercrawl.core.fields.outline import (
     Element,
     PageOutline,
+    class_selector,
     figures_of,
     group_selectors,
     has_named_container,
@@ -37,7 +38,9 @@ from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldTy
 SURE = 5.5  # Evidence that a repair needs to be sure.
 SURE_IN_SAME_DESIGN = 8.0  # The same if the rest of the page looks as before: the part may just be gone.
 LEAD = 1.5  # How far it must lead over parts with another value.
-CLEAR, CLEAR_LEAD = 4.0, 3.0  # The same if nothing else on the page comes near.
+CLEAR, CLEAR_LEAD = 4.0, 3.0  # The same if nothing else on the page comes near,
+ALONE, ALONE_LEAD = 2.5, 4.0  # or if there is evidence against all that it might be instead.
+NO_RIVAL = -2.0  # What counts as evidence for a rival where there is none.
 MOVED_LEAD = 3.0  # How far it must lead over the part that the selector still matches.
 DOUBT_LEAD = 0.5  # From this lead on, it is proposed.
 PROPOSED = 3.0  # Evidence below this is not even worth a proposal.
@@ -46,6 +49,7 @@ SURE_LIST, PROPOSED_LIST = 0.55, 0.3  # Share of the entries that two lists have
 MAX_VALUE_TEXT = 120  # Characters of a part with a number or a date.
 MAX_LABEL = 80  # Characters of a text that can be a label.
 MAX_PIECES = 4  # Texts beside a label of which one may be the value.
+MAX_SAME = 4  # Parts with the same value whose selectors are tried.
 MAX_DAYS = 60  # By which the date of a page usually moves at most.
 MAX_JSON_LEAVES = 20_000
 MAX_XML_ELEMENTS = 5000  # Of an XML document that are searched for a value.
@@ -143,7 +147,7 @@ def _repair_value(
         return None
     score, best, element, attribute = _tightest(ranked)
     rivals = (one for one in ranked[1:] if one[1].reading.value != best.reading.value)
-    rival = next((one[0] for one in rivals if not _is_around(one[2], element)), 0.0)
+    rival = next((one[0] for one in rivals if not _is_around(one[2], element)), NO_RIVAL)
     is_same_design = _is_same_design(before.outline, after.outline)
     is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
     if now.value is not None:
@@ -153,8 +157,9 @@ def _repair_value(
         if lead < doubt or best.reading.value == now.value or score < PROPOSED:
             return _without_value(search, now)
         is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
+    same = [one[2:] for one in ranked if one[1].reading.value == best.reading.value][1:MAX_SAME]
     proposed = None
-    for select in [attribute] if element is None else _selectors(after.outline, element, attribute, search.labels):
+    for select in dict.fromkeys(css for part in [(element, attribute), *same] for css in search.selectors(*part)):
         if _value_of(select, after, rule) != best.reading.value or _is_ambiguous(select, after):
             continue
         repair = FieldRepair(
@@ -253,11 +258,25 @@ class _Search:
             part if host is None else host[0]._replace(reading=part.reading, landmarks=self._landmarks.around(host[1]))
         )
 
+    def selectors(self, element: Element | None, name: str) -> list[str]:
+        """Return selectors for a candidate, the most robust first."""
+        return [name] if element is None else list(_selectors(self.after.outline, element, name, self._beside))
+
     def part_of(self, now: FieldReading) -> LocatedPart | None:
         """Return the part that a selector finds now."""
         place = _place(self.after, now)
         found = _evidence(self.after.outline, place, self.rule) if place is not None else None
         return found._replace(landmarks=self._landmarks.around(place)) if found is not None else None
+
+    def is_gone(self, now: FieldReading) -> bool:
+        """Return whether the element of the earlier value has no like on the page, and what the selector finds is like
+        another one of the earlier version and begins with a label of its own."""
+        place, was = _place(self.after, now), self.place
+        if place is None or was is None or around_value(self.was.reading.text or "", self.rule.type)[0].strip():
+            return False
+        old, new = ({(one.tag, one.classes) for one in page.outline.elements} for page in (self.before, self.after))
+        is_other = (was.tag, was.classes) not in new and (place.tag, place.classes) in old
+        return is_other and bool(_label(around_value(now.text or "", self.rule.type)[0]))
 
     def score_of(self, now: FieldReading) -> float:
         """Return how much the part that the selector finds now is like the earlier one."""
@@ -296,11 +315,12 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
     is_taken = any(one.label == found.label for one, _ in others)
     is_new = not _is_same_design(before.outline, after.outline)
     is_odd = was.is_named and (is_taken or (is_new and _nearness(was.reading, now) < 0))
-    if not is_known and (not is_odd or _found(found.label, {was.label}, 1.0, 0.0)):
+    is_gone = not is_new and search.is_gone(now)
+    if not (is_known or is_gone or (is_odd and not _found(found.label, {was.label}, 1.0, 0.0))):
         return None
-    for select in [f"label:{one}" for one in search.labels] + list(
-        _selectors(before.outline, search.place, "", search.labels)
-    ):
+    own = [f"css:{search.place.tag}{''.join(map(class_selector, search.place.classes))}"] if is_gone else []
+    own += [*_selectors(before.outline, search.place, "", search.labels)]
+    for select in [f"label:{one}" for one in search.labels] + own:
         if _value_of(select, before, rule) == was.reading.value and _value_of(select, after, rule) is None:
             return FieldRepair(rule.name, rule.select, select, "", is_sure=True, is_moved=True)
     return None
@@ -309,7 +329,8 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
 def _is_sure(score: float, lead: float, *, is_same_design: bool) -> bool:
     if is_same_design:
         return score >= SURE_IN_SAME_DESIGN and lead >= LEAD
-    return (score >= SURE and lead >= LEAD) or (score >= CLEAR and lead >= CLEAR_LEAD)
+    enough = ((SURE, LEAD), (CLEAR, CLEAR_LEAD), (ALONE, ALONE_LEAD))
+    return any(score >= least and lead >= least_lead for least, least_lead in enough)
 
 
 def part_selectors(page: PageOutline, element: Element) -> list[str]:
@@ -477,10 +498,10 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         score += 0.5 if was.reading.text == now.reading.text else 0.0
     else:
         score += _nearness(was.reading, now.reading)
+    extra = len(figures_of(now.reading.text)) - max(1, len(figures_of(was.reading.text)))
+    score -= max(0, min(extra, 3))  # A part around it, which may come to begin with another number.
     if was.reading.unit != now.reading.unit:
         score -= 2.0
-    elif len(figures_of(now.reading.text)) > max(1, len(figures_of(was.reading.text))):
-        score -= 1.0  # A part around it, which may come to begin with another number.
     elif _form(was.reading.text) == _form(now.reading.text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
         score += 0.5 if is_words else 1.5

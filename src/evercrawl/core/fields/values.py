@@ -12,7 +12,7 @@ from evercrawl.model.fields import FieldReading, FieldType
 
 MAX_TEXT_CHARS = 500  # Of the text that is searched for a number or a date.
 _NUMBER = re.compile(
-    r"(?P<sign>[-+−–](?=[^\d\s]{0,4}\s?\d))?\s?(?P<before>(?:US|AU?|CA?|NZ|HK|S|R|MX|NT)\$|[^\W\d_]{1,4}\.?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲])?\s?"
+    r"(?P<sign>[-+−–](?=[^\d\s]{0,4}\s?\d))?\s?(?P<before>(?:US|AU?|CA?|NZ|HK|S|R|MX|NT)\s?\$|[^\W\d_]{1,4}\.?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲])?\s?"
     r"(?P<minus>[-−])?(?P<digits>\d{1,40}(?:[ .,'’\u00a0\u202f]\d{1,20}){0,12})"
     r"\s?(?P<after>%|‰|°(?:\s?[CF])?|[$€£¥₹₽₩₺₴₫฿₪₱₦₡₲]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,6})?)?"
 )
@@ -66,8 +66,8 @@ def find_number(text: str) -> NumberValue | None:
     number = _parse_digits(found["digits"])
     if found["sign"] == "-" or found["minus"]:
         number = -number
-    before, after = (found["before"] or "").rstrip("."), found["after"] or ""
-    after = after.replace(" ", "")
+    before, after = (re.sub(r"\s", "", found[side] or "") for side in ("before", "after"))
+    before = before.rstrip(".")
     unit = _CURRENCIES.get(after.lower()) or _CURRENCIES.get(before.lower()) or after or None
     return NumberValue(number, unit)
 
@@ -111,9 +111,13 @@ _NAME_FIRST = re.compile(r"([^\W\d_]{3,14})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\.?\s([^\W\d_]{3,14})\.?\s(\d{1,2})(?!\d)")
 MONTH_FIRST = frozenset({"en-us", "en-ph", "en-pr", "es-pr"})  # Languages of pages that write 11/18/2026.
 _MONTHS = (
-    "jan janv ene gen janu", "feb fev fév févr febr", "mar mär mrz maa mars", "apr avr abr", "may mai mag maj mei mayo",
-    "jun juin giu juni", "jul juil lug juli", "aug aoû août ago", "sep sept set", "oct okt ott out", "nov",
-    "dec déc dic dez dece",
+    "january januar januari janvier enero gennaio janeiro gener jänner",
+    "february februar februari février fevrier febrero febbraio fevereiro febrer feber",
+    "march märz maerz maart mars marzo março marco marts mrt mrz", "april avril abril aprile",
+    "may mai mei mayo maggio maio maj", "june juni juin junio giugno junho juny",
+    "july juli juillet julio luglio julho juliol", "august augustus août aout agosto agost augusti",
+    "september septembre septiembre settembre setembro", "october oktober octobre octubre ottobre outubro",
+    "november novembre noviembre novembro", "december dezember décembre decembre diciembre dicembre dezembro desember",
 )  # fmt: skip
 _MONTH_NAMES = (
     "styczeń stycznia leden ledna январь января янв tammikuu tammikuuta ocak ιανουαρίου ianuarie",
@@ -129,7 +133,12 @@ _MONTH_NAMES = (
     "listopad listopada ноябрь ноября ноя нояб marraskuu marraskuuta kasım νοεμβρίου noiembrie",
     "grudzień grudnia prosinec prosince декабрь декабря дек joulukuu joulukuuta aralık δεκεμβρίου",
 )
-_MONTH_STARTS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+_MONTH_STARTS = {
+    name[:size]: number
+    for number, names in enumerate(_MONTHS, 1)
+    for name in names.split()
+    for size in range(3, len(name) + 1)
+}
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 
 
@@ -147,7 +156,7 @@ def around_value(text: str, kind: FieldType) -> tuple[str, str]:
         found = _first_number(plain)
         if found is None:
             return "", ""
-        is_unit = (found["before"] or "").rstrip(".").lower() in _CURRENCIES
+        is_unit = (found["before"] or "").replace(" ", "").rstrip(".").lower() in _CURRENCIES
         return plain[: found.start() if is_unit else found.start("digits")], plain[found.end("digits") :]
     if kind is FieldType.DATE:
         place = min(_dates(plain, False), key=lambda one: one[0], default=None)
@@ -178,10 +187,7 @@ def _date_of(pattern: re.Pattern[str], found: re.Match[str], is_month_first: boo
 
 def _month(name: str) -> int:
     word = name.lower()
-    if word in _MONTH_NUMBERS:
-        return _MONTH_NUMBERS[word]
-    lengths = range(min(len(word), 4), 2, -1)
-    return next((_MONTH_STARTS[word[:size]] for size in lengths if word[:size] in _MONTH_STARTS), 0)
+    return _MONTH_NUMBERS.get(word) or _MONTH_STARTS.get(word, 0)
 
 
 def _date(year: str | int, month: str | int, day: str | int) -> date | None:
