@@ -41,7 +41,7 @@ limits!(
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS,
     MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_BYTES,
-    MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS,
+    MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS, MAX_CACHED_CHARS,
 );
 
 macro_rules! tags {
@@ -58,7 +58,7 @@ macro_rules! tags {
 tags!(
     text = "#text", a = "a", aside = "aside", main = "main", figcaption = "figcaption", br = "br", sup = "sup",
     dt = "dt", section = "section", article = "article", h1 = "h1", h2 = "h2", h3 = "h3", h4 = "h4", h5 = "h5",
-    h6 = "h6", p = "p", img = "img", script = "script",
+    h6 = "h6", p = "p", img = "img", script = "script", link = "link",
 );
 
 macro_rules! names {
@@ -143,6 +143,11 @@ pub struct Config {
     pub metadata_text_tags: HashSet<usize>,
     pub not_nesting_starts: Vec<Vec<u8>>,
     pub nesting: NestingRules,
+    /// Types of link elements that lead to other pages.
+    pub linking: HashSet<String>,
+    /// The class of links, and how to create a tuple of that class.
+    pub link_type: Py<PyAny>,
+    pub tuple_new: Py<PyAny>,
     /// The names of attributes that lexbor knows, by number.
     pub known_names: HashMap<usize, Py<PyString>>,
 }
@@ -212,6 +217,9 @@ impl Config {
                 max_nesting: item(from, "MAX_NESTING")?.extract()?,
                 max_end_tag_reach: item(from, "MAX_END_TAG_REACH")?.extract()?,
             },
+            linking: item(from, "linking")?.extract()?,
+            link_type: item(from, "link_type")?.unbind(),
+            tuple_new: item(from, "tuple_new")?.unbind(),
             known_names: known_names(from.py(), probe),
         })
     }

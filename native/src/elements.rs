@@ -1,11 +1,13 @@
 //! The elements with links and metadata, as `core/document/elements.py` collects them, and the limits on markup.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::config::Config;
+use crate::links::Links;
 use crate::nesting::is_too_deep;
 use crate::text;
 use crate::tree::{Attribute, Node};
@@ -13,48 +15,114 @@ use crate::tree::{Attribute, Node};
 const LINKED_DATA: &str = "application/ld+json";
 const SPACE_FACTOR: usize = 4;
 
-/// Items in document order (texts of anchors and headings only if `anchor_chars` is above zero): (reference, text, is nofollow) of each anchor that refers to something else than those
-/// before; the text of each heading; (tag, attributes, text, tag of the parent) of each other element of interest.
-pub fn scan<'py>(
-    py: Python<'py>,
-    config: &Config,
-    root: Node,
-    anchor_chars: usize,
-) -> PyResult<Bound<'py, PyList>> {
-    let items = PyList::empty(py);
+/// An anchor that refers to something else than those before: its bytes are in the tree.
+struct Anchor {
+    node: Node,
+    reference: Cow<'static, str>,
+    is_nofollow: bool,
+}
+
+/// The anchors of a page. The root keeps the tree alive.
+#[pyclass(frozen)]
+pub struct Anchors {
+    _root: Py<PyAny>,
+    found: Vec<Anchor>,
+}
+
+/// The anchors, the texts of the headings (only if wanted), and (tag, attributes, text, tag of the parent, number of
+/// anchors before) of each other element of interest.
+pub type Scanned<'py> = (Anchors, Bound<'py, PyList>, Bound<'py, PyList>);
+
+pub fn scan<'py>(config: &Config, root: &Bound<'py, PyAny>, top: Node, wants_texts: bool) -> PyResult<Scanned<'py>> {
+    let py = root.py();
+    let (headings, others) = (PyList::empty(py), PyList::empty(py));
+    let mut found = Vec::new();
     let mut seen: HashSet<&'static [u8]> = HashSet::new();
     let tags = &config.tags;
-    let mut at = Some(root);
+    let mut at = Some(top);
     while let Some(node) = at {
-        at = node.following(root);
+        at = node.following(top);
         let tag = node.tag();
+        if tag == tags.text {
+            continue;
+        }
         if tag == tags.a {
-            if let Some((reference, nofollow)) = new_reference(py, config, node, &mut seen)? {
-                let label = if anchor_chars > 0 { label(config, node, anchor_chars) } else { String::new() };
-                items.append((reference, label, nofollow))?;
+            if let Some(anchor) = new_anchor(py, config, node, &mut seen)? {
+                found.push(anchor);
             }
         } else if tag == tags.h1 || tag == tags.h2 || tag == tags.h3 {
-            if anchor_chars > 0 {
-                items.append(node.text())?;
+            if wants_texts {
+                headings.append(node.text())?;
             }
         } else if config.metadata_tags.contains(&tag) {
+            if tag == tags.link && !is_wanted_link(py, config, node)? {
+                continue;
+            }
             let has_text = config.metadata_text_tags.contains(&tag);
             let text = if has_text { node.text() } else { String::new() };
             let parent = node.parent().map_or(0, Node::tag);
-            items.append((tag, attributes(py, config, node)?, text, parent))?;
+            others.append((tag, attributes(py, config, node)?, text, parent, found.len()))?;
         } else if tag == tags.script && is_linked_data(py, config, node)? {
-            items.append((tag, PyDict::new(py), node.text(), 0))?;
+            others.append((tag, PyDict::new(py), node.text(), 0, found.len()))?;
         }
     }
-    Ok(items)
+    Ok((Anchors { _root: root.clone().unbind(), found }, headings, others))
 }
 
-fn new_reference(
+/// Whether a link element is one of those that lead to other pages.
+fn is_wanted_link(py: Python<'_>, config: &Config, node: Node) -> PyResult<bool> {
+    let Some(rel) = node.value(config.names.rel) else { return Ok(false) };
+    let lowered = text::lower(py, &rel)?;
+    let is_wanted = text::words(&lowered).any(|word| config.linking.contains(word));
+    Ok(is_wanted)
+}
+
+#[pymethods]
+impl Anchors {
+    fn __len__(&self) -> usize {
+        self.found.len()
+    }
+
+    /// The links of the page: `others` are (number of anchors before, reference, text, is nofollow).
+    fn links<'py>(
+        &self,
+        py: Python<'py>,
+        resolver: &Bound<'py, PyAny>,
+        others: Vec<(usize, String, Bound<'py, PyString>, bool)>,
+        most: usize,
+        anchor_chars: usize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let config = crate::config()?;
+        let mut links = Links::new(config, resolver, most)?;
+        let mut others = others.into_iter().peekable();
+        for (number, anchor) in self.found.iter().enumerate() {
+            while let Some((_, reference, text, is_nofollow)) = others.next_if(|other| other.0 <= number) {
+                if !links.add(&reference, is_nofollow, || text)? {
+                    return links.finish(py);
+                }
+            }
+            let text = || {
+                let text = if anchor_chars > 0 { label(config, anchor.node, anchor_chars) } else { String::new() };
+                PyString::new(py, &text)
+            };
+            if !links.add(&anchor.reference, anchor.is_nofollow, text)? {
+                return links.finish(py);
+            }
+        }
+        for (_, reference, text, is_nofollow) in others {
+            if !links.add(&reference, is_nofollow, || text)? {
+                break;
+            }
+        }
+        links.finish(py)
+    }
+}
+fn new_anchor(
     py: Python<'_>,
     config: &Config,
     node: Node,
     seen: &mut HashSet<&'static [u8]>,
-) -> PyResult<Option<(String, bool)>> {
+) -> PyResult<Option<Anchor>> {
     let names = &config.names;
     let href = node.attribute(names.href).and_then(Attribute::value);
     let written = href.unwrap_or_default();
@@ -73,10 +141,10 @@ fn new_reference(
         seen.insert(if bare.is_empty() { b"#" } else { bare });
     }
     let reference = match href {
-        Some(href) => Some(String::from_utf8_lossy(href).into_owned()),
-        None => node.value(names.xlink).map(|other| other.into_owned()),
+        Some(href) => Some(String::from_utf8_lossy(href)),
+        None => node.value(names.xlink),
     };
-    Ok(reference.map(|reference| (reference, nofollow)))
+    Ok(reference.map(|reference| Anchor { node, reference, is_nofollow: nofollow }))
 }
 
 fn label(config: &Config, node: Node, most: usize) -> String {
@@ -124,6 +192,42 @@ fn attributes<'py>(py: Python<'py>, config: &Config, node: Node) -> PyResult<Bou
     Ok(result)
 }
 
+/// The page is surely within the limits on markup; it may have open shadow roots; an attribute may name a licence.
+pub const IS_HARMLESS: u8 = 1;
+pub const MAY_HAVE_ROOTS: u8 = 2;
+pub const MAY_NAME_LICENCE: u8 = 4;
+
+/// What the bytes of a page tell before it is parsed.
+pub fn survey(config: &Config, body: &[u8]) -> u8 {
+    let mut marks = 0;
+    if is_harmless(config, body) {
+        marks |= IS_HARMLESS;
+    }
+    if memchr::memmem::find(body, b"shadowrootmode").is_some() {
+        marks |= MAY_HAVE_ROOTS;
+    }
+    if has_word(body, b"licen") {
+        marks |= MAY_NAME_LICENCE;
+    }
+    marks
+}
+
+/// Whether a word of small letters occurs, in whatever case.
+fn has_word(body: &[u8], word: &[u8; 5]) -> bool {
+    let is_at = |window: &[u8]| (0..5).fold(true, |is_equal, at| is_equal & (window[at] | 0x20 == word[at]));
+    let mut rest = body;
+    while rest.len() >= 68 {
+        // Without a branch for each byte, the compiler compares many at once.
+        let block: &[u8; 68] = rest[..68].try_into().unwrap_or(&[0; 68]);
+        let found = (0..64).fold(false, |found, at| found | is_at(&block[at..at + 5]));
+        if found {
+            return true;
+        }
+        rest = &rest[64..];
+    }
+    rest.windows(5).any(is_at)
+}
+
 /// Whether `truncate_markup` surely keeps a page whole: no tag may be too long, and few can nest.
 pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
     let limits = &config.limits;
@@ -133,19 +237,12 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
     if body.len() > limits.MAX_MARKUP_BYTES as usize {
         return false;
     }
-    let (mut tags, mut nesting, mut work) = (0usize, 0usize, 0usize);
-    let mut at = 0;
-    while let Some(offset) = memchr::memchr(b'<', &body[at..]) {
-        let start = at + offset;
-        at = start + 1;
+    let (mut tags, mut work) = (0usize, 0usize);
+    for start in memchr::memchr_iter(b'<', body) {
         tags += 1;
         let rest = &body[start..];
-        if !config.not_nesting_starts.iter().any(|harmless| rest.starts_with(harmless)) {
-            nesting += 1;
-        }
         if rest.get(1).is_some_and(u8::is_ascii_alphabetic) {
-            let length = tag_bytes(&rest[2..]);
-            match length {
+            match tag_bytes(&rest[2..]) {
                 Some(length) => work += length,
                 None => return false,
             }
@@ -154,8 +251,18 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
             return false;
         }
     }
+    if tags <= limits.HARMLESS_TAGS as usize {
+        return true;
+    }
     tags <= limits.MAX_TAGS as usize
-        && (nesting <= limits.HARMLESS_TAGS as usize || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
+        && (nesting_tags(config, body) <= limits.HARMLESS_TAGS as usize
+            || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
+}
+
+/// The number of tags that may nest.
+fn nesting_tags(config: &Config, body: &[u8]) -> usize {
+    let is_flat = |tag: &[u8]| config.not_nesting_starts.iter().any(|harmless| tag.starts_with(harmless));
+    memchr::memchr_iter(b'<', body).filter(|&start| !is_flat(&body[start..])).count()
 }
 
 const MAX_RUN: usize = 511;

@@ -4,6 +4,7 @@ mod config;
 mod elements;
 mod hashes;
 mod interface_lines;
+mod links;
 mod main_text;
 mod nesting;
 mod paragraphs;
@@ -16,7 +17,7 @@ use std::sync::OnceLock;
 use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 
 use config::Config;
 use tree::Node;
@@ -64,14 +65,14 @@ fn extract_main_text(body: &Bound<'_, PyAny>, title: &str, most_chars: usize) ->
 
 /// The anchors, headings and elements with metadata of the page with this root element; see `elements::scan`.
 #[pyfunction]
-fn scan<'py>(root: &Bound<'py, PyAny>, anchor_chars: usize) -> PyResult<Bound<'py, PyList>> {
-    elements::scan(root.py(), config()?, node_of(root)?, anchor_chars)
+fn scan<'py>(root: &Bound<'py, PyAny>, wants_texts: bool) -> PyResult<elements::Scanned<'py>> {
+    elements::scan(config()?, root, node_of(root)?, wants_texts)
 }
 
-/// Whether a page is surely within the limits on markup.
+/// What the bytes of a page tell before it is parsed, as bits.
 #[pyfunction]
-fn is_harmless(body: &[u8]) -> PyResult<bool> {
-    Ok(elements::is_harmless(config()?, body))
+fn survey(body: &[u8]) -> PyResult<u8> {
+    Ok(elements::survey(config()?, body))
 }
 
 /// Hashes of the tokens of a folded text; None: the reference has to find them.
@@ -118,7 +119,7 @@ fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(setup, module)?)?;
     module.add_function(wrap_pyfunction!(extract_main_text, module)?)?;
     module.add_function(wrap_pyfunction!(scan, module)?)?;
-    module.add_function(wrap_pyfunction!(is_harmless, module)?)?;
+    module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(token_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(plain_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(novelty, module)?)?;

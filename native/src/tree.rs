@@ -34,6 +34,7 @@ pub struct Node(*const u8);
 
 // SAFETY: a pass only reads, and nobody else changes the tree meanwhile.
 unsafe impl Send for Node {}
+unsafe impl Sync for Node {}
 
 #[derive(Clone, Copy)]
 pub struct Attribute(*const u8);

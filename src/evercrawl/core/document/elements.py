@@ -5,7 +5,7 @@ noscript are parsed separately, because no script runs here."""
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -59,7 +59,7 @@ _LINKING_TYPES = (
     " start begin end up top home contents toc index glossary copyright chapter section subsection appendix bookmark"
     " amphtml shortlink"
 )
-_LINKING = frozenset(_LINKING_TYPES.split())
+LINKING = frozenset(_LINKING_TYPES.split())
 _LOADING_TYPES = "stylesheet icon apple-touch-icon mask-icon manifest preload modulepreload image_src"
 _LOADING = frozenset(_LOADING_TYPES.split())
 
@@ -70,10 +70,27 @@ def parse_tree(markup: bytes | str) -> LexborHTMLParser:
 
 
 FoundLink = tuple[str, str, bool]  # Reference as written, text, and whether it is nofollow.
-ScannedElement = tuple[int, Attributes, str, int]  # Tag number, attributes, text and the parent's tag number.
-ScannedItem = FoundLink | ScannedElement | str  # A string is the text of a heading.
+ScannedElement = tuple[int, Attributes, str, int, int]
+"""Tag number, attributes, text, the parent's tag number, and the number of anchors before it."""
 LinkElement = tuple[int, LexborNode | None, Attributes]
 """Tag number, node and attributes of an element with a link; the node is known for anchors and if nodes are wanted."""
+
+
+class Anchors(Protocol):
+    """The anchors that the native pass found."""
+
+    def links(
+        self, resolver: Any, others: list[tuple[int, str, str, bool]], most: int, anchor_chars: int
+    ) -> tuple[Any, ...]:
+        """Return the links of the page; `others` stand among them: number of anchors before, and a `FoundLink`."""
+
+
+class Scanned(NamedTuple):
+    """What the native pass found: anchors, texts of headings, and other elements."""
+
+    anchors: Anchors
+    headings: list[str]
+    others: list[ScannedElement]
 
 
 class Elements:
@@ -85,12 +102,10 @@ class Elements:
         "places", "relations", "title",
     )  # fmt: skip
 
-    def __init__(
-        self, tree: LexborHTMLParser, *, every_anchor: bool = False, scanned: list[ScannedItem] | None = None
-    ) -> None:
+    def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False, scanned: Scanned | None = None) -> None:
         self.links: list[LinkElement] = []
         """Unless every anchor is wanted, one with the target of an earlier anchor is left out, as six of seven are."""
-        self.anchors: list[FoundLink] = []
+        self.anchors: Anchors | None = None
         """Anchors that the native pass found, which are not among the links."""
         self.places: list[int] = []
         """For each link the number of these anchors before it."""
@@ -113,19 +128,15 @@ class Elements:
         elif tree.root is not None:
             self._collect(tree.root, every_anchor=every_anchor)
 
-    def _take(self, scanned: list[ScannedItem]) -> None:
-        for item in scanned:
-            if isinstance(item, str):
-                self.headings.append(item)
-            elif len(item) == 3:
-                self.anchors.append(item)
+    def _take(self, scanned: Scanned) -> None:
+        self.anchors, self.headings, others = scanned
+        for tag, attributes, text, parent, place in others:
+            if tag == SCRIPT:
+                self.linked_data.append(text)
             else:
-                tag, attributes, text, parent = item
-                if tag == SCRIPT:
-                    self.linked_data.append(text)
-                else:
-                    self._add_metadata(tag, None, attributes, parent, text)
-                self.places += [len(self.anchors)] * (len(self.links) - len(self.places))
+                self._add_metadata(tag, None, attributes, parent, text)
+                if len(self.places) < len(self.links):
+                    self.places += [place] * (len(self.links) - len(self.places))
 
     def _collect(self, root: LexborNode, *, every_anchor: bool) -> None:
         links, wanted, link_id = self.links, _WANTED, A
@@ -188,7 +199,7 @@ class Elements:
         if not rel.isdisjoint(_LOADING):
             if node is not None:
                 self.embeds.append(node)
-        elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
+        elif not rel.isdisjoint(LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
             self.links.append((LINK, node, attributes))
 
     def _add_meta(self, node: LexborNode | None, attributes: Attributes, *, is_in_head: bool) -> None:

@@ -31,7 +31,14 @@ from evercrawl.core.document.links import (
 )
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
-from evercrawl.core.document.native_pass import extract_main_text, is_harmless, scan_elements
+from evercrawl.core.document.native_pass import (
+    IS_HARMLESS,
+    MAY_HAVE_ROOTS,
+    MAY_NAME_LICENCE,
+    extract_main_text,
+    scan_elements,
+    survey,
+)
 from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import canonical_of_href, join, parse, without_user
 from evercrawl.core.usage_terms import page_terms
@@ -46,13 +53,13 @@ FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "applicat
 
 
 class ScanOptions(NamedTuple):
-    """What is wanted of a page whose nodes, embeds and code are not: texts of anchors up to a length, 0 for none."""
+    """What is wanted of a page whose nodes, embeds and code are not."""
 
-    anchor_chars: int
+    wants_texts: bool
 
 
 class ParsedPage(NamedTuple):
-    """A parsed page with its encoding, the number of bytes left out, and the others."""
+    """A parsed page with its encoding, the number of bytes left out, and the others if one may name a licence."""
 
     tree: LexborHTMLParser
     elements: Elements
@@ -218,7 +225,7 @@ def parse_document(
     if kind in HTML_TYPES:
         outline = None
         if not all_details and not wants_snapshot:
-            outline = ScanOptions(limits.max_anchor_chars if wants_outline else 0)
+            outline = ScanOptions(wants_outline)
         return _html_document(
             url,
             headers,
@@ -245,15 +252,18 @@ def parse_page(
     outline: ScanOptions | None = None,
 ) -> ParsedPage:
     """Parse an HTML page as far as it is safe."""
-    body = _repair_markup(body, kind)
+    marks = survey(body)
+    repaired = _repair_markup(body, kind, marks)
+    if repaired is not body:
+        body, marks = repaired, survey(repaired)
     charset = detect_charset(body, header(headers, "content-type"))
-    return _parse_with_charset(body, charset, every_anchor=every_anchor, outline=outline)
+    return _parse_with_charset(body, charset, marks, every_anchor=every_anchor, outline=outline)
 
 
-def _repair_markup(body: bytes, kind: str) -> bytes:
+def _repair_markup(body: bytes, kind: str, marks: int) -> bytes:
     if kind == "application/xhtml+xml":
         body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
-    if b"shadowrootmode" in body:
+    if marks & MAY_HAVE_ROOTS and b"shadowrootmode" in body:
         body = _open_shadow_roots(body)
     if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # The page is cut inside a tag, after a complete value: keep the tag.
@@ -275,24 +285,25 @@ def _open_shadow_roots(body: bytes) -> bytes:
 
 
 def _parse_with_charset(
-    body: bytes, charset: Charset, *, every_anchor: bool, outline: ScanOptions | None
+    body: bytes, charset: Charset, marks: int, *, every_anchor: bool, outline: ScanOptions | None
 ) -> ParsedPage:
     """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
     whole = body[charset.bom_bytes :] if charset.bom_bytes else body
-    body = whole if is_harmless(whole) else truncate_markup(whole)
+    body = whole if marks & IS_HARMLESS else truncate_markup(whole)
     tree, elements = _build(body, encoding, every_anchor=every_anchor, outline=outline)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
         tree, elements = _build(body, encoding, every_anchor=every_anchor, outline=outline)
-    return ParsedPage(tree, elements, encoding, len(whole) - len(body), body)
+    licences = body if marks & MAY_NAME_LICENCE else b""
+    return ParsedPage(tree, elements, encoding, len(whole) - len(body), licences)
 
 
 def _build(
     body: bytes, encoding: str, *, every_anchor: bool, outline: ScanOptions | None
 ) -> tuple[LexborHTMLParser, Elements]:
     tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
-    scanned = scan_elements(tree, anchor_chars=outline.anchor_chars) if outline is not None else None
+    scanned = scan_elements(tree, wants_texts=outline.wants_texts) if outline is not None else None
     return tree, Elements(tree, every_anchor=every_anchor, scanned=scanned)
 
 

@@ -139,10 +139,18 @@ def extract_links(
     elements: Elements, resolver: ReferenceResolver, limits: ParseSettings, *, with_text: bool = True
 ) -> tuple[Link, ...]:
     """Return the links of a page, each URL once; nofollow only if every occurrence is."""
+    if elements.anchors is not None:
+        found = _found_links(elements, limits.max_anchor_chars, with_text=with_text)
+        others = [(place, *link) for place, link in zip(elements.places, found, strict=True) if link is not None]
+        chars = limits.max_anchor_chars if with_text else 0
+        return elements.anchors.links(resolver, others, limits.max_links, chars)
     index_of: dict[str, int] = {}
     links: list[Link] = []
     most = limits.max_links
-    for reference, text, nofollow in _found_links(elements, limits.max_anchor_chars, with_text=with_text):
+    for link in _found_links(elements, limits.max_anchor_chars, with_text=with_text):
+        if link is None:
+            continue
+        reference, text, nofollow = link
         url = resolver.resolve(reference)
         if url is None:
             continue
@@ -158,22 +166,19 @@ def extract_links(
     return tuple(links)
 
 
-def _found_links(elements: Elements, most_chars: int, *, with_text: bool) -> list[FoundLink]:
-    """Return the links in document order, as written."""
-    found: list[FoundLink] = []
-    at = 0
-    for number, (tag, node, attributes) in enumerate(elements.links):
-        if elements.anchors:
-            found += elements.anchors[at : elements.places[number]]
-            at = elements.places[number]
+def _found_links(elements: Elements, most_chars: int, *, with_text: bool) -> list[FoundLink | None]:
+    """Return the links in document order, as written; None: an element has no reference."""
+    found: list[FoundLink | None] = []
+    for tag, node, attributes in elements.links:
         reference = attributes.get("href") if tag == A else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:
+            found.append(None)
             continue
         text = _anchor_text(node, most_chars) if with_text and tag == A and node is not None else ""
         if with_text and not text:
             text = _fallback_text(tag, node, attributes, most_chars)
         found.append((reference, text, is_nofollow(attributes)))
-    return found + elements.anchors[at:] if elements.anchors else found
+    return found
 
 
 def _anchor_text(node: LexborNode, most_chars: int) -> str:

@@ -9,18 +9,20 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from evercrawl.core.document import boilerplate, bounds, interface_lines, main_text, paragraphs
+from evercrawl.core.document import boilerplate, bounds, interface_lines, main_text, paragraphs, reference
 from evercrawl.core.document.elements import (
     CODE_TAGS,
+    LINKING,
     METADATA_TAGS,
     METADATA_TEXT_TAGS,
-    ScannedItem,
+    Scanned,
     tag_id,
     text_node_id,
 )
 from evercrawl.core.native import load_native
+from evercrawl.model.document import Link
 
-_TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script"
+_TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script link"
 # Attributes that the parser may know by number. A page with another such attribute is left to the reference.
 _ATTRIBUTE_NAMES = (
     "accept accept-charset active align alink alt axis bgcolor charset checked clear codetype color compact content"
@@ -29,6 +31,10 @@ _ATTRIBUTE_NAMES = (
     " required rev rules scheme scope scrolling selected shape size slot src system target text title valign valuetype"
     " vlink width xmlns"
 )
+# Bits of `survey`.
+IS_HARMLESS = 1  # The page is surely within the limits on markup, so that nothing is cut off.
+MAY_HAVE_ROOTS = 2
+MAY_NAME_LICENCE = 4
 _PROBE_TEXT = "A text — with <another> element"
 _FUNCTIONS = (
     "is_action is_step_label classify_line is_copyright_notice is_note_of_change is_date_line is_label is_credit"
@@ -54,7 +60,7 @@ def _load() -> ModuleType | None:
 
 def _settings() -> dict[str, Any]:
     """Return what the native pass takes from the reference."""
-    modules = (boilerplate, bounds, interface_lines, paragraphs, main_text)
+    modules = (boilerplate, bounds, interface_lines, paragraphs, main_text, reference)
     limits = {
         name: value for module in modules for name, value in vars(module).items() if isinstance(value, int | float)
     }
@@ -100,6 +106,9 @@ def _settings() -> dict[str, Any]:
         "table_scope_limits": set(bounds._TABLE_SCOPE_LIMITS),
         "raw_text_tags": list(bounds._RAW_TAGS),
         "foreign_tags": set(bounds._FOREIGN),
+        "linking": set(LINKING),
+        "link_type": Link,
+        "tuple_new": tuple.__new__,
     }
 
 
@@ -119,18 +128,17 @@ def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = 
     return text
 
 
-def scan_elements(tree: LexborHTMLParser, *, anchor_chars: int) -> list[ScannedItem] | None:
+def scan_elements(tree: LexborHTMLParser, *, wants_texts: bool) -> Scanned | None:
     """Return the anchors, headings and elements with metadata in document order; None: the reference has to do it."""
     root = tree.root
     if _NATIVE is None or root is None:
         return None
     try:
-        items: list[ScannedItem] = _NATIVE.scan(root, anchor_chars)
+        return Scanned(*_NATIVE.scan(root, wants_texts))
     except LookupError:
         return None
-    return items
 
 
-def is_harmless(body: bytes) -> bool:
-    """Return whether a page is surely within the limits on markup, so that nothing is cut off."""
-    return _NATIVE is not None and _NATIVE.is_harmless(body)
+def survey(body: bytes) -> int:
+    """Return what the bytes of a page tell, as bits; without native code anything is possible."""
+    return MAY_HAVE_ROOTS | MAY_NAME_LICENCE if _NATIVE is None else int(_NATIVE.survey(body))

@@ -132,7 +132,7 @@ def test_awkward_texts_have_the_same_hashes(text: str) -> None:
 
 
 def test_most_pages_are_within_the_limits_on_markup() -> None:
-    harmless = [native_pass.is_harmless(body) for _, body in app_pages()]
+    harmless = [bool(native_pass.survey(body) & native_pass.IS_HARMLESS) for _, body in app_pages()]
     assert sum(harmless) > 0.9 * len(harmless)
 
 
@@ -148,7 +148,7 @@ def test_the_nesting_is_measured_as_the_reference_does(seed: int) -> None:
     chance = Random(seed)
     pieces = chance.choices(SOUP, [chance.random() ** 3 for _ in SOUP], k=chance.randrange(7_000, 20_000))
     page = b"".join(pieces) + b"<p>" * 9_000
-    assert native_pass.is_harmless(page) is (truncate_markup(page) == page)
+    assert bool(native_pass.survey(page) & native_pass.IS_HARMLESS) is (truncate_markup(page) == page)
 
 
 def main() -> None:
