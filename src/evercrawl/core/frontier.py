@@ -114,7 +114,8 @@ class PageChoice(NamedTuple):
     """Which page is next: the first of its priority, unless one of these says otherwise."""
 
     value_of: Callable[[Page], float] | None = None  # The most valuable page of all sites is next.
-    rank_of: Callable[[Page], float] | None = None  # Sites take turns, and the best page of the window is next.
+    ranks_of: Callable[[Iterable[Page]], list[float]] | None = None
+    """Sites take turns, and the best page of the window is next."""
     lift_of: Callable[[str], int] | None = None  # Of the sites that may be asked now, the one with the highest is next.
     one_at_a_time: bool = False
     """With `value_of`: the links of a page count before the next page is chosen, and the best page is waited for."""
@@ -150,7 +151,7 @@ class Frontier:
         self._random = random
         self._robots_of = robots_of
         self._value_of = choice.value_of
-        self._rank_of = choice.value_of or choice.rank_of
+        self._ranks_of = choice.ranks_of
         self._one_at_a_time = choice.one_at_a_time
         self._lift_of = choice.lift_of
         self._heap: list[tuple[int, int]] = []
@@ -463,10 +464,10 @@ class Frontier:
         Pages to visit again keep their order, since a poor one would wait forever while rich ones are due again."""
         if self._value_of is not None:
             return queue.take_best(list(map(self._value_of, queue.window)))
-        rank_of = self._rank_of
-        if rank_of is None or queue.window[0].visits:
+        if self._ranks_of is None or queue.window[0].visits:
             return queue.window.popleft()
-        return queue.take_best([rank_of(page) if page.visits == 0 else -1.0 for page in queue.window])
+        ranks = self._ranks_of(queue.window)
+        return queue.take_best([-1.0 if page.visits else rank for page, rank in zip(queue.window, ranks, strict=True)])
 
     def _settle(self, queue: HostQueue) -> None:
         """Put the queue where its state says: heap, refill, both or neither."""
@@ -490,7 +491,7 @@ class Frontier:
             return len(queue.window) <= self._window
         if not any(queue.has_more[: self._main]):
             return not (queue.window or queue.uncommitted) and queue.in_flight <= queue.most_parallel(self.pace) // 2
-        return len(queue.window) <= (self._window // 2 if self._rank_of is not None else 0)
+        return len(queue.window) <= (self._window // 2 if self._ranks_of is not None else 0)
 
     def _must_yield(self, queue: HostQueue) -> bool:
         """Return whether the site has had its turn and others wait for theirs."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evercrawl.core.robots.robots_txt import normalise_escapes, pattern_rank
 from evercrawl.core.url import join, path_of
 from evercrawl.model.document import UsageStatement, UsageTerms
-from evercrawl.model.fetch import Headers
+from evercrawl.model.fetch import Headers, header
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -65,6 +65,9 @@ def parse_preferences(text: str, source: str) -> tuple[UsageStatement, ...]:
 
 def combine_terms(*terms: UsageTerms) -> UsageTerms:
     """Return all terms together; every statement counts, so that the most restrictive one decides."""
+    terms = tuple(filter(None, terms))
+    if not terms:
+        return UsageTerms()
     return UsageTerms(
         tuple(dict.fromkeys(one for term in terms for one in term.statements))[:MAX_STATEMENTS],
         tuple(dict.fromkeys(one for term in terms for one in term.licences))[:MAX_LICENCES],
@@ -74,9 +77,13 @@ def combine_terms(*terms: UsageTerms) -> UsageTerms:
 
 # Header fields
 
+_HEADERS = ("content-usage", "content-signal", "x-robots-tag", "tdm-reservation", "tdm-policy", "link")
+
 
 def header_terms(url: str, headers: Headers, *, agent: str) -> UsageTerms:
     """Return what the header fields of a response say."""
+    if all(header(headers, name) is None for name in _HEADERS):
+        return UsageTerms()
     statements: list[UsageStatement] = []
     licences: list[str] = []
     reserved: str | None = None

@@ -23,7 +23,6 @@ from evercrawl.core.credit.url_yield import (
     names_in,
     parameters_of,
     plainer_urls,
-    text_hash,
     tier_of,
     without_format,
     yield_bytes,
@@ -149,35 +148,35 @@ class PageOrder:
     def _shown_pages(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is taken for a view."""
         if "?" in url:
-            yield from map(text_hash, plainer_urls(url))
+            yield from map(hash, plainer_urls(url))
         else:
             yield from self._path_views.pages_of(url)
             if (plain := self._known_format(url)) is not None:
-                yield text_hash(plain)
+                yield hash(plain)
         for name in names_in(url):
             if name.target is not None:
-                yield text_hash(name.target)
+                yield hash(name.target)
             for text in (name.text, name.bare):
-                first = None if text is None else self._first.get(text_hash(text))
+                first = None if text is None else self._first.get(hash(text))
                 if first is not None:
                     yield first.url
 
     def note_visit(self, url: str) -> None:
         """Remember that a URL was visited."""
-        self._visited[text_hash(url)] = None
+        self._visited[hash(url)] = None
         while len(self._visited) > self._max_names:
             del self._visited[next(iter(self._visited))]
 
     def _first_names(self, url: str, hashes: int) -> list[UrlName]:
         """Return what a URL names that no other named before, or only others like it with more hashes.
         A page with a URL of its own is no name: `?next=/login`, or `?action=diff&id=Tea` if there is `?Tea`."""
-        own, firsts = _Namer(text_hash(parameters_of(url)), hashes, text_hash(url)), []
+        own, firsts = _Namer(hash(parameters_of(url)), hashes, hash(url)), []
         for name in names_in(url):
             if self._is_known_page(name):
                 continue
-            if name.bare is not None and text_hash(name.bare) in self._first:
+            if name.bare is not None and hash(name.bare) in self._first:
                 continue
-            key = text_hash(name.text)
+            key = hash(name.text)
             known = self._first.get(key)
             if known is None or (known.shape == own.shape and known.hashes > hashes):
                 self._first[key] = known = own

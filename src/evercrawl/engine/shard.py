@@ -175,14 +175,18 @@ class Shard:
         if credit.is_exact:
             richest = partial(credit.exact_value, tie_seed=random.getrandbits(32))
             return PAPER_WINDOW, PageChoice(value_of=richest, one_at_a_time=True)
-        choice = PageChoice(rank_of=credit.balance_of) if credit.orders_queue else FIRST_COME
+        choice = PageChoice(ranks_of=credit.balances_of) if credit.orders_queue else FIRST_COME
         return window, self._with_site_priorities(choice) if self.policy.scope.has_priorities else choice
 
     def _with_site_priorities(self, choice: PageChoice) -> PageChoice:
         """Return the choice with the priorities that the settings give to sites and URL patterns."""
-        selection, rank_of = self.policy.scope.selection, choice.rank_of
-        if rank_of is not None:
-            choice = choice._replace(rank_of=lambda page: rank_of(page) * LIFT ** selection(page.url).priority)
+        selection, credit = self.policy.scope.selection, self.credit
+        if choice.ranks_of is not None:
+            choice = choice._replace(
+                ranks_of=lambda pages: [
+                    credit.balance_of(page) * LIFT ** selection(page.url).priority for page in pages
+                ]
+            )
         return choice._replace(lift_of=lambda site: selection(f"{site}/").priority)
 
     def _build_knowledge(self) -> None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 from typing import NamedTuple
-
-CACHED_ANSWERS = 64  # A visit asks for about twenty fields of its answer.
 
 Headers = tuple[tuple[str, str], ...]
 """Header fields in the order received; names as received, values without surrounding space (latin-1)."""
@@ -16,17 +13,27 @@ Headers = tuple[tuple[str, str], ...]
 
 def header(headers: Headers, name: str) -> str | None:
     """Return the first value of a header field; the name is case-insensitive."""
-    return _first_values(headers).get(name.lower())
+    values = _values(headers).get(name.lower())
+    return None if values is None else values[0]
 
 
 def header_values(headers: Headers, name: str) -> list[str]:
     """Return every value of a header field whose name is given in lower case."""
-    return [value for sent, value in headers if sent.lower() == name] if name in _first_values(headers) else []
+    return _values(headers).get(name, [])
 
 
-@lru_cache(maxsize=CACHED_ANSWERS)
-def _first_values(headers: Headers) -> dict[str, str]:
-    return {name.lower(): value for name, value in reversed(headers)}
+_last_read: list[tuple[Headers, dict[str, list[str]]]] = [((), {})]
+
+
+def _values(headers: Headers) -> dict[str, list[str]]:
+    """Return the values by name in lower case; a visit asks for about twenty fields of its answer in a row."""
+    last, values = _last_read[0]
+    if last is not headers:
+        values = {}
+        for name, value in headers:
+            values.setdefault(name.lower(), []).append(value)
+        _last_read[0] = headers, values
+    return values
 
 
 class Fault(StrEnum):

@@ -313,13 +313,13 @@ def choosing(choice: PageChoice) -> tuple[Frontier, Queue]:
 
 
 def test_the_best_page_of_the_window_is_next():
-    frontier, queue = choosing(PageChoice(rank_of=lambda page: page.seq % 5))
+    frontier, queue = choosing(PageChoice(ranks_of=lambda pages: [page.seq % 5 for page in pages]))
     queue.add(1, 8)
     assert [page.seq for _, page in run(frontier, queue)] == [4, 3, 2, 7, 1, 6, 0, 5]
 
 
 def test_views_and_poor_pages_come_after_all_others_of_their_site():
-    frontier, queue = choosing(PageChoice(rank_of=lambda _: 0.0))
+    frontier, queue = choosing(PageChoice(ranks_of=lambda pages: [0.0 for _ in pages]))
     for priority in (4, 3, 2, 0, 1):
         queue.add(1, 20, priority=priority)
     priorities = [page.priority for _, page in run(frontier, queue)]
@@ -345,7 +345,7 @@ def test_one_page_at_a_time_waits_for_the_links_of_the_last_one():
 
 
 def test_stored_credit_reaches_the_window():
-    frontier, queue = choosing(PageChoice(rank_of=lambda page: page.credit))
+    frontier, queue = choosing(PageChoice(ranks_of=lambda pages: [page.credit for page in pages]))
     queue.add(1, 3)
     queue.serve(0)
     frontier.add_credit({1: 7})

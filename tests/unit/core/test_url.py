@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.url import MAX_URL_CHARS, canonical, surt
+from evercrawl.core.url import MAX_URL_CHARS, canonical, registrable_domain, surt
 
 SESSION = "0123456789abcdefghijklemopqrstuv"
 
@@ -100,3 +100,12 @@ def test_a_url_longer_than_any_server_accepts_has_no_canonical_form() -> None:
     assert canonical(longest) == longest
     assert canonical(longest + "#" + "b" * MAX_URL_CHARS) == longest
     assert canonical(longest + "a") is None
+
+
+def test_registrable_domains_are_those_of_the_public_suffix_list():
+    from publicsuffixlist import PublicSuffixList
+
+    whole = PublicSuffixList()
+    ends = ["com", "co.uk", "github.io", "kobe.jp", "city.kobe.jp", "x.kobe.jp", "xn--p1ai", "xn--55qx5d.cn", "nowhere"]
+    for host in [f"{labels}{end}" for end in ends for labels in ("", "a.", "b.a.", "c.b.a.", "xn--zz9.", "A.")]:
+        assert registrable_domain(host) == (whole.privatesuffix(host) or host)

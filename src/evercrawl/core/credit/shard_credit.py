@@ -157,6 +157,11 @@ class ShardCredit:
         """Return the credit of a queued page, without the dividends that all pages get."""
         return page.credit + self._buffer.get(page.url, 0)
 
+    def balances_of(self, pages: Iterable[Page]) -> list[float]:
+        """Return the same for many pages."""
+        gained = self._buffer.get
+        return [page.credit + gained(page.url, 0) for page in pages]
+
     def exact_value(self, page: Page, tie_seed: int) -> float:
         """Return the credit of a page with a fraction of a unit that breaks ties at random."""
         return self.balance_of(page) + xxh32_intdigest(page.key, seed=tie_seed) / 2**32

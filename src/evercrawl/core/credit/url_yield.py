@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import orjson
-from xxhash import xxh3_64_intdigest
 
 from evercrawl.core.scope.scope import Answers
 from evercrawl.core.traps.url_pattern import placeholder
@@ -33,7 +32,6 @@ AGAIN = "again "  # Begins the kind of views: what a kind yields depends on whet
 _HASH = re.compile(r"(?<=[/=])(?=[a-f]*\d)(?:[0-9a-f]{16,}|(?=\d*[a-f])[0-9a-f]{12,15})(?=[&;:/?]|\Z)", re.IGNORECASE)
 """A hash, in full or cut to at least twelve digits. Digits alone may be a time."""
 _HASH_AT_END = re.compile(r"(?<=/)[0-9a-f]{12,}(?=/?\Z)", re.IGNORECASE)
-_FORMAT = re.compile(r"(?<=[^/])\.[a-z]{2,5}\Z", re.IGNORECASE)
 _SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")
@@ -113,8 +111,10 @@ def plainer_urls(url: str) -> Iterator[str]:
 
 def without_format(url: str) -> str | None:
     """Return the URL of which this one may be another format: `/issues/12` for `/issues/12.json`; None: of none."""
-    found = None if "?" in url else _FORMAT.search(url)
-    return None if found is None else url[: found.start()]
+    base, _, ending = url.rpartition(".")
+    if not 2 <= len(ending) <= 5 or not ending.isalpha() or not ending.isascii() or base.endswith("/"):
+        return None
+    return base if base and "?" not in base else None
 
 
 def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
@@ -234,27 +234,56 @@ class PathPlace(NamedTuple):
     has_hash: bool
 
 
+class _FolderPlace(NamedTuple):
+    """A segment of a folder, as of a path but without the end of the rest."""
+
+    before: str
+    value: str
+    rest: str
+    has_hash: bool
+    has_letter: bool
+
+
 def places_in(url: str) -> Iterator[PathPlace]:
     """Yield the segments of a URL that may choose a view, and the pairs of a view and a version. The rest names
     something: it has a letter."""
-    start = url.find("/", url.find("//") + 2)
+    folder, _, name = url.partition("?")[0].rpartition("/")
+    places = _folder_places(folder)
+    if places:
+        name = _without_hashes(name)
+        has_letter = _LETTER.search(name) is not None
+        for place in places:
+            if has_letter or place.has_letter:
+                yield PathPlace(place.before, place.value, place.rest + name, place.has_hash)
+
+
+@lru_cache(maxsize=CACHED_URLS)
+def _folder_places(folder: str) -> tuple[_FolderPlace, ...]:
+    start = folder.find("/", folder.find("//") + 2)
     if start < 0:
-        return
-    segments = url[start:].partition("?")[0].split("/")
-    plain = [_HASH_IN_PATH.sub("", segment) if _DIGIT.search(segment) else segment for segment in segments]
-    site = url[:start]
-    for depth in range(1, min(MAX_DEPTH + 1, len(segments) - 1)):
-        value, rest = plain[depth], "/".join(plain[depth + 1 :])
-        has_hash = value != segments[depth]
-        is_able = has_hash or (value and len(value) <= MAX_VALUE_CHARS and not _DIGIT.search(value))
-        if is_able and _LETTER.search(rest) is not None:
-            yield PathPlace(site + "/".join(plain[:depth]), value, rest, has_hash)
-    for depth in range(1, min(MAX_DEPTH, len(segments) - 2)):
-        view, rest = segments[depth], "/".join(plain[depth + 2 :])
-        version = _version(segments[depth + 1])
-        is_able = view and version and len(view) + len(version) <= 2 * MAX_VALUE_CHARS and not _DIGIT.search(view)
-        if is_able and _LETTER.search(rest) is not None:
-            yield PathPlace(f"{site}{'/'.join(plain[:depth])}//", f"{view}/{version}", rest, "#" in version)
+        return ()
+    site, segments = folder[:start], folder[start:].split("/")
+    plain = list(map(_without_hashes, segments))
+    found = []
+
+    def add(before: str, value: str, after: int, *, has_hash: bool) -> None:
+        rest = "".join(f"{segment}/" for segment in plain[after:])
+        found.append(_FolderPlace(before, value, rest, has_hash, _LETTER.search(rest) is not None))
+
+    for depth in range(1, min(MAX_DEPTH + 1, len(segments))):
+        value, has_hash = plain[depth], plain[depth] != segments[depth]
+        if has_hash or (value and len(value) <= MAX_VALUE_CHARS and not _DIGIT.search(value)):
+            add(site + "/".join(plain[:depth]), value, depth + 1, has_hash=has_hash)
+    for depth in range(1, min(MAX_DEPTH, len(segments) - 1)):
+        view, version = segments[depth], _version(segments[depth + 1])
+        if view and version and len(view) + len(version) <= 2 * MAX_VALUE_CHARS and not _DIGIT.search(view):
+            before = f"{site}{'/'.join(plain[:depth])}//"
+            add(before, f"{view}/{version}", depth + 2, has_hash="#" in version)
+    return tuple(found)
+
+
+def _without_hashes(segment: str) -> str:
+    return _HASH_IN_PATH.sub("", segment) if _DIGIT.search(segment) else segment
 
 
 def _version(segment: str) -> str:
@@ -274,7 +303,7 @@ class _PlaceKeys(NamedTuple):
 @lru_cache(maxsize=CACHED_URLS)
 def _keys_of(url: str) -> tuple[_PlaceKeys, ...]:
     return tuple(
-        _PlaceKeys(text_hash(before), text_hash(value), text_hash(f"{before}\n{rest}"), has_hash)
+        _PlaceKeys(hash(before), hash(value), hash(f"{before}\n{rest}"), has_hash)
         for before, value, rest, has_hash in places_in(url)
     )
 
@@ -313,24 +342,28 @@ class PathViews:
         """Yield the hashes of the URLs of which a URL is a view."""
         for place in _keys_of(url):
             values = self._places.setdefault(place.before, {})
-            rest = self._learn(place, values, url)
+            rest = self._rests.get(place.rest)
+            if rest is None or place.value not in rest.values:
+                rest = self._learn(place, values, url)
             if rest.value != place.value and _is_choice(values, place.value):
                 yield rest.url
-        _forget_oldest(self._rests, self._max_names)
-        _forget_oldest(self._places, MAX_PLACES)
+        if len(self._rests) > self._max_names:
+            _forget_oldest(self._rests, self._max_names)
+        if len(self._places) > MAX_PLACES:
+            _forget_oldest(self._places, MAX_PLACES)
 
     def _learn(self, place: _PlaceKeys, values: dict[int, _Value], url: str) -> _Rest:
         value = place.value
         rest = self._rests.get(place.rest)
         if rest is None:
-            self._rests[place.rest] = rest = _Rest(value, text_hash(url), place.has_hash)
+            self._rests[place.rest] = rest = _Rest(value, hash(url), place.has_hash)
         if value not in rest.values and len(values) <= MAX_VALUES:
             stats = values.setdefault(value, _Value())
             stats.rests += 1
             rest.values.add(value)
             if rest.has_hash and not place.has_hash:
                 values.setdefault(rest.value, _Value()).shared += 1
-                rest.value, rest.url, rest.has_hash = value, text_hash(url), False
+                rest.value, rest.url, rest.has_hash = value, hash(url), False
             stats.shared += rest.value != value
         return rest
 
@@ -345,8 +378,3 @@ def _is_choice(values: dict[int, _Value], value: int) -> bool:
 def _forget_oldest(known: dict[int, Any], most: int) -> None:
     while len(known) > most:
         del known[next(iter(known))]
-
-
-def text_hash(text: str) -> int:
-    """Return the hash under which a URL, or a part of one, is remembered."""
-    return int(xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")))

@@ -118,7 +118,8 @@ class BloomChain:
 
     def may_know(self, key: bytes) -> bool:
         """Return False if the key is certainly new."""
-        return not self.new_among((key,))
+        (number,) = _LAST_8.unpack(key)
+        return any(number in one for one in self._filters)
 
     def new_among(self, keys: Sequence[bytes]) -> list[bytes]:
         """Return the keys that are certainly new."""

@@ -125,6 +125,7 @@ def _ending(url: str) -> str | None:
     return None if found[1].lower() in _PAGE_ENDINGS else "other"
 
 
+CACHED_LINKS = 4096
 CACHED_SITES = 65_536
 SCOPE_KINDS = ("host", "prefix", "domain", "list")
 MAX_WATCHED_LIST = 100  # Pages of a list that count as watched one by one; a longer list is a corpus.
@@ -179,6 +180,8 @@ class Scope:
         own = {} if settings.filter is None else {settings.filter: parse_filter(settings.filter)}
         self._filters = {**own, **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | RefusalReason] = {}
+        self._accepted: set[tuple[str, int, int]] = set()
+        """Links that were accepted lately: each is checked when it is found, read from the queue and requested."""
 
     def is_seed(self, url: str) -> bool:
         """True if the canonical URL is a seed."""
@@ -281,11 +284,21 @@ class Scope:
             self._sites.clear()
 
     def _check_link(self, url: str, depth: int, hops: int) -> RefusalReason | None:
-        selection = self._selections.of(url)
-        refused = self._check_location(url, depth, hops) or selection.url_refusal(url, depth=depth)
-        if refused is not None:
-            return refused
-        return self._check_exclude(url) or self._check_include(url) or self._check_filters(url)
+        link = (url, depth, hops)
+        if link in self._accepted:
+            return None
+        refused = (
+            self._check_location(url, depth, hops)
+            or self._selections.of(url).url_refusal(url, depth=depth)
+            or self._check_exclude(url)
+            or self._check_include(url)
+            or self._check_filters(url)
+        )
+        if refused is None:
+            if len(self._accepted) >= CACHED_LINKS:
+                self._accepted.clear()
+            self._accepted.add(link)
+        return refused
 
     def _check_location(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         """Check where the URL lies, by the kind of the scope."""
