@@ -254,15 +254,30 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
     if tags <= limits.HARMLESS_TAGS as usize {
         return true;
     }
-    tags <= limits.MAX_TAGS as usize
-        && (nesting_tags(config, body) <= limits.HARMLESS_TAGS as usize
-            || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
+    let (nesting, items) = nesting_tags(config, body);
+    let few = limits.MAX_NESTING as usize;
+    if items > few {
+        return false; // They may be inside each other, which the reference sees.
+    }
+    let may_nest = nesting > limits.HARMLESS_TAGS as usize
+        || (nesting > few && nesting * tags > limits.HARMLESS_STEPS as usize);
+    tags <= limits.MAX_TAGS as usize && (!may_nest || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
 }
 
-/// The number of tags that may nest.
-fn nesting_tags(config: &Config, body: &[u8]) -> usize {
+/// The number of tags that may nest, and of list items and descriptions that may be inside each other.
+fn nesting_tags(config: &Config, body: &[u8]) -> (usize, usize) {
     let is_flat = |tag: &[u8]| config.not_nesting_starts.iter().any(|harmless| tag.starts_with(harmless));
-    memchr::memchr_iter(b'<', body).filter(|&start| !is_flat(&body[start..])).count()
+    let (mut nesting, mut list_items, mut descriptions) = (0usize, 0usize, 0usize);
+    for start in memchr::memchr_iter(b'<', body) {
+        let tag = &body[start..];
+        nesting += usize::from(!is_flat(tag));
+        match [tag.get(1), tag.get(2)].map(|byte| byte.map_or(0, u8::to_ascii_lowercase)) {
+            [b'l', b'i'] => list_items += 1,
+            [b'd', b't' | b'd'] => descriptions += 1,
+            _ => {}
+        }
+    }
+    (nesting, 2 * list_items.min(descriptions))
 }
 
 const MAX_RUN: usize = 511;

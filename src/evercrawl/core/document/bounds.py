@@ -9,6 +9,7 @@ from itertools import islice
 
 HARMLESS_BYTES = 24_576  # The worst page of this size, or with this many tags, takes a tenth of a second.
 HARMLESS_TAGS = 6_000
+HARMLESS_STEPS = 100_000_000  # Open elements times tags: an end tag may look through everything that is open.
 MAX_MARKUP_BYTES = 8 * 1024 * 1024
 MAX_TAGS = 500_000  # The longest specifications on the web have fewer.
 MAX_NESTING = 2_000
@@ -36,6 +37,9 @@ _VOID = frozenset(b"area base br col embed hr img input link meta param source t
 _ENDS_ITSELF = frozenset(b"p li dt dd option tr td th tbody thead tfoot colgroup a nobr html head body".split())
 _NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
 _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
+# Except list items in descriptions in list items.
+_SAME_ITEMS = {b"li": (b"li",), b"dt": (b"dt", b"dd"), b"dd": (b"dt", b"dd")}
+_NOT_NESTING_BUT_ITEMS = _NOT_NESTING - {slash + name for name in _SAME_ITEMS for slash in (b"", b"/")}
 # Elements that end tags do not reach beyond (HTML standard 13.2.4.2, scopes).
 _SCOPE_LIMITS = frozenset(b"table caption object applet marquee template select svg math".split())
 _TABLE_SCOPE_LIMITS = frozenset((b"table", b"template"))
@@ -83,22 +87,41 @@ def describe_truncation(size: int, *, unread: int, links: int, most_links: int) 
 
 def _may_nest(body: bytes, count: int) -> bool:
     """Return whether there are more start tags than are harmless, without those that cannot nest."""
+    tags = count
     for harmless in _NOT_NESTING_STARTS:
-        if count <= HARMLESS_TAGS:
-            return False
+        if count <= MAX_NESTING:
+            break
         count -= body.count(harmless)
-    return count > HARMLESS_TAGS
+    count += _nesting_items(body)
+    return count > HARMLESS_TAGS or (count > MAX_NESTING and count * tags > HARMLESS_STEPS)
+
+
+def _nesting_items(body: bytes) -> int:
+    """Return how many list items and descriptions may be inside each other."""
+    descriptions = body.count(b"<dt") + body.count(b"<dd")
+    return 2 * min(body.count(b"<li"), descriptions) if descriptions else 0
+
+
+def _not_nesting(lowered: bytes) -> frozenset[bytes]:
+    """Return the tags that open or close no further level in this page."""
+    return _NOT_NESTING_BUT_ITEMS if _nesting_items(lowered) > MAX_NESTING else _NOT_NESTING
+
+
+def _continues(stack: list[bytes], name: bytes) -> bool:
+    """Return whether an item ends the one before it."""
+    return bool(stack) and stack[-1] in _SAME_ITEMS.get(name, ())
 
 
 def _too_deep_at(lowered: bytes) -> int:
     """Return where the nesting exceeds the limit, for pages without foreign elements."""
     stack: list[bytes] = []
+    not_nesting = _not_nesting(lowered)
     for index, name in enumerate(_TAGS.findall(lowered)):
-        if name in _NOT_NESTING:
+        if name in not_nesting:
             continue
         if name[0] == _SLASH:
             _close(stack, name[1:])
-        else:
+        elif not _continues(stack, name):
             stack.append(name)
             if len(stack) > MAX_NESTING:
                 return next(islice(_TAGS.finditer(lowered), index, None)).start()
@@ -110,6 +133,7 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
     stack: list[bytes] = []
     foreign = inside = at = 0  # Open elements of other languages, and of those the ones that contain HTML.
     has_left = False  # Whether a tag has ended them: what follows is HTML.
+    not_nesting = _not_nesting(lowered)
     while match := (_TAGS_IN_FOREIGN if foreign else _TAGS).search(lowered, at):
         at = match.end()
         name = match[1]
@@ -118,7 +142,7 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
         if maybe_long and _LONG_TAG.match(lowered, match.start()):
             return match.start()
         has_left = foreign > 0 and (has_left or name in _LEAVES_FOREIGN)
-        if name in _NOT_NESTING:
+        if name in not_nesting or _continues(stack, name):
             continue
         if name[0] == _SLASH:
             closed = _close(stack, name[1:])

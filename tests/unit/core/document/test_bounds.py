@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 
 import pytest
 
-from evercrawl.core.document.bounds import HARMLESS_BYTES, MAX_MARKUP_BYTES, MAX_NESTING, MAX_TAGS, truncate_markup
+from evercrawl.core.document.bounds import (
+    _ENDS_ITSELF,
+    HARMLESS_BYTES,
+    MAX_MARKUP_BYTES,
+    MAX_NESTING,
+    MAX_TAGS,
+    truncate_markup,
+)
+from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 
@@ -42,11 +51,43 @@ def test_a_long_script_is_not_a_long_tag() -> None:
         b"<rt>",
         b"<p><ruby></p><rt></ruby>",
         b"<optgroup><option>",
+        b"<li>a<dt>",
+        b"<LI x=1>a<DD>b",
+        b"<svg></svg><dd><ul></li><li>",
     ],
 )
 def test_deep_nesting_is_cut(unit: bytes) -> None:
     page = unit * (2_000_000 // len(unit))
     assert len(truncate_markup(page)) <= len(unit) * (MAX_NESTING + 1)
+
+
+@pytest.mark.parametrize("before", [b"", b"<table>"])
+def test_elements_that_end_by_themselves_do_not_nest(before: bytes) -> None:
+    """Whatever two of them follow each other: the parser looks through all open elements at many a tag."""
+    for one, two in combinations(sorted(_ENDS_ITSELF), 2):
+        page = before + b"<%s><%s>" % (one, two) * 3_500
+        node, depth = parse_tree(truncate_markup(page)).root, 0
+        while node is not None:
+            node, depth = node.last_child, depth + 1
+        assert depth < 2 * MAX_NESTING, (one, two)
+
+
+@pytest.mark.parametrize("end", [b"</i>", b"</p>", b"<li>", b"</ul>"])
+def test_many_tags_below_many_open_elements_are_cut(end: bytes) -> None:
+    assert len(truncate_markup(b"<span>" * 5_900 + end * 100_000)) < 6 * 5_900
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        b"<dl><dt>a<dd>b<ul><li>c<li>d</ul><dt>e<dd>f</dl>",
+        b"<ul><li>a<dl><dt>b</dt><dd>c</dd></dl></li><li>d</li></ul>",
+        b"<dl><dd><ul><li><b>a</b></li></ul></dd></dl>",
+    ],
+)
+def test_long_pages_with_lists_in_lists_are_kept(unit: bytes) -> None:
+    page = unit * (600_000 // len(unit))
+    assert truncate_markup(page) == page
 
 
 @pytest.mark.parametrize(
