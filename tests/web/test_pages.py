@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from jinja2 import Environment, PackageLoader
 
+import evercrawl
 from evercrawl.model import __version__
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.openapi import openapi_document
 from evercrawl.web.route import API
+from evercrawl.web.serve import ServeOptions
 from evercrawl.web.views import ACTIONS, VIEWS
-from tests.web.conftest import Interface
+from tests.unit.collection.exchange.archives import SITE, day, html, packed, response
+from tests.web.conftest import Interface, closed, opened
 from tests.web.hostile import SCRIPT
 from tests.web.inputs import HOSTILE, query_of, resource_of, tricky_paths, urls_for
 
@@ -211,6 +215,22 @@ def test_a_shared_link_shows_one_difference_to_anybody(web: Interface):
     assert "<pre" not in web.anybody.get(f"{path}&view=source").text, "only the text is shared"
     answer = web.operator.get(path, follow_redirects=False)
     assert answer.headers["location"].startswith("/diff?"), "who is logged in gets the whole page"
+
+
+def test_a_shared_link_tells_nothing_of_later_versions(tmp_path: Path):
+    page, warc = f"{SITE}/a", tmp_path / "a.warc.gz"
+    titles = ("First title", "Second title", "Third title")
+    warc.write_bytes(packed(*(response(page, day(at), html(title, f"Text {at}.")) for at, title in enumerate(titles))))
+    collection = evercrawl.open(tmp_path / "c.evercrawl", create=True)
+    collection.import_("warc", [warc])
+    one = opened(collection.path, ServeOptions(port=0))
+    try:
+        shared = one.operator.get("/diff.json", params={"url": page, "a": "v1", "b": "v2"}).json()["share"]
+        text = one.anybody.get("/shared" + shared.partition("/shared")[2]).text
+        assert "Second title" in text
+        assert "Third title" not in text
+    finally:
+        closed(one)
 
 
 def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):

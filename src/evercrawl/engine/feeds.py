@@ -28,11 +28,12 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     should_request,
     sources_of,
 )
-from evercrawl.core.sitemap.sitemap_reader import LLMS_PATH, read_sitemap
+from evercrawl.core.sitemap.sitemap_reader import LLMS_PATH
 from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.core.usage_terms import TDMREP_BYTES, TDMREP_PATH
 from evercrawl.core.visit.links import FoundLinks, add_url
 from evercrawl.engine.gather import ShardKnowledge
+from evercrawl.engine.interpret import read_sitemap_bounded
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.revisits import DuePages
 from evercrawl.engine.robots import SiteAccess
@@ -265,22 +266,21 @@ class SitemapPoller:
                 url, etag=known.etag, last_modified=known.last_modified, body_limit=self._settings.max_bytes
             )
         result = await self._access.fetch(request)
-        sitemap, after = self._judge(source, known, result)
+        found = await read_sitemap_bounded(result, self._runtime.policy) if isinstance(result, Fetched) else None
+        sitemap, after = self._judge(source, known, result, found)
         state.update(state.value.with_source(url, after))
         # A guess that failed must not be repeated after a crash.
         self._states.save_soon(site.id)
         return sitemap
 
     def _judge(
-        self, source: SitemapSource, known: SourceState, result: FetchResult
+        self, source: SitemapSource, known: SourceState, result: FetchResult, sitemap: Sitemap | None
     ) -> tuple[Sitemap | None, SourceState]:
-        """Return the sitemap in an answer, and the new state of its source."""
+        """Return the sitemap in an answer if it is one, and the new state of its source."""
         now = self._now()
         if isinstance(result, NotModified):
             return None, known._replace(read=now, requested=now)
-        if isinstance(result, Fetched):
-            kind_of_content = header(result.headers, "content-type")
-            sitemap = read_sitemap(result.body, result.url, content_type=kind_of_content)
+        if isinstance(result, Fetched) and sitemap is not None:
             kind = found_kind(source, sitemap)
             if kind is not None:
                 etag, date = header(result.headers, "etag"), header(result.headers, "last-modified")

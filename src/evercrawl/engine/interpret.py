@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple, assert_never
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
@@ -19,6 +20,7 @@ from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.faults import retry_after
 from evercrawl.core.fields.reading import FieldComparison, compare_page_fields, repair_missing
 from evercrawl.core.fields.selectors import PagePart
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
 from evercrawl.engine.parsing import BUILT_IN_TYPES, parse_task
@@ -27,6 +29,7 @@ from evercrawl.model.document import Document, Link
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified, RenderNote, header
 from evercrawl.model.fields import FieldRule
 from evercrawl.model.page import Baseline, OriginalRecord, Page
+from evercrawl.model.sitemap import Sitemap, SitemapType
 
 QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
 QUICK_COMPARED_BYTES = 128 * 1024  # Both versions together; hostile ones of this size take about a second.
@@ -73,9 +76,22 @@ def task_of(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) ->
 
 
 def _may_take_long(task: ParseTask, policy: Policy) -> bool:
-    if task.kind in BUILT_IN_TYPES:
-        return len(task.body) > QUICK_BYTES
-    return policy.handler_of(task.kind) is not None
+    if len(task.body) > QUICK_BYTES:
+        return True
+    return task.kind not in BUILT_IN_TYPES and policy.handler_of(task.kind) is not None
+
+
+async def read_sitemap_bounded(answer: Fetched, policy: Policy) -> Sitemap:
+    """Return the sitemap in an answer; one that may take long is read in a process."""
+    kind = header(answer.headers, "content-type")
+    is_short = len(unpack_body(answer.body, max_bytes=QUICK_BYTES).data) < QUICK_BYTES
+    if policy.parser is None or is_short:
+        return read_sitemap(answer.body, answer.url, content_type=kind)
+    read = partial(read_sitemap, content_type=kind)
+    found, stopped = await policy.parser.call(
+        LongCall("reading a sitemap", read, (answer.body, answer.url), policy.settings.parse)
+    )
+    return found if stopped is None else Sitemap(SitemapType.UNKNOWN, error=stopped)
 
 
 def _with_history(document: Document, note: RenderNote) -> Document:

@@ -52,6 +52,7 @@ _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{14}", re.ASCII)
 _VERSION = re.compile(r"@(-?\d{1,9})", re.ASCII)
 _LAST_MOMENT = timedelta(microseconds=1)
+_YEARS = range(1000, 9001)  # Days can be added to all of them, in every zone.
 
 
 def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
@@ -62,7 +63,7 @@ def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
         moment = _parse_moment(words, now=now, at_end=at_end)
     except (ValueError, OverflowError) as error:
         raise _time_error(text) from error
-    if moment is None:
+    if moment is None or moment.year not in _YEARS:
         raise _time_error(text)
     return moment.astimezone(UTC)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import os
 import signal
@@ -33,6 +34,7 @@ from evercrawl.engine.interpret import (
     compare_long,
     parse,
     read_fields_bounded,
+    read_sitemap_bounded,
     takes_long,
 )
 from evercrawl.engine.ports import LongCall, ParseTask
@@ -40,6 +42,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
 from evercrawl.model.fields import FieldRule, FieldType
 from evercrawl.model.settings import ParseSettings
+from evercrawl.model.sitemap import Sitemap, SitemapType
 from tests.unit.adapters.test_pdf import pdf_with
 from tests.unit.engine import visits
 
@@ -213,9 +216,10 @@ def test_only_what_may_take_long_is_parsed_apart() -> None:
         large,
         visits.fetched(b"%PDF-", pdf),
         visits.fetched(b"\x89PNG", (("Content-Type", "image/png"),)),
+        visits.fetched(b"<rss>" + b" " * QUICK_BYTES, (("Content-Type", "application/rss+xml"),)),
     ):
         asyncio.run(parse(answer, policy))
-    assert recorder.kinds == ["text/html", "application/pdf"]
+    assert recorder.kinds == ["text/html", "application/pdf", "application/rss+xml"]
 
 
 def test_a_long_call_returns_its_result_or_the_limit_it_reached(processes: ParseProcesses) -> None:
@@ -279,3 +283,23 @@ def test_fields_of_large_pages_are_read_within_the_budget(processes: ParseProces
 
     assert read(60) == (compare_page_fields(None, page, rules), None)
     assert read(0.05) == (None, "reading fields took more than 0.05 s of CPU time")
+
+
+SITEMAP: Headers = (("Content-Type", "application/xml"),)
+BROKEN = b"<urlset><</a>" + b"<url>" * 400_000  # Read tag by tag: the XML is not well-formed.
+
+
+@pytest.mark.parametrize("body", [BROKEN, gzip.compress(BROKEN)], ids=["plain", "compressed"])
+def test_long_sitemaps_are_read_within_the_budget(processes: ParseProcesses, body: bytes) -> None:
+    settings = replace(visits.POLICY.settings, parse=BUDGET)
+    policy = visits.replace(visits.POLICY, parser=processes, settings=settings)
+    found = asyncio.run(read_sitemap_bounded(visits.fetched(body, SITEMAP), policy))
+    assert found == Sitemap(SitemapType.UNKNOWN, error="reading a sitemap took more than 0.3 s of CPU time")
+
+
+def test_a_long_sitemap_is_read_as_a_short_one_is(processes: ParseProcesses) -> None:
+    body = b"<urlset>" + b"".join(b"<url><loc>https://a.test/%d</loc></url>" % n for n in range(20_000)) + b"</urlset>"
+    answer = visits.fetched(body, SITEMAP)
+    found = asyncio.run(read_sitemap_bounded(answer, visits.replace(visits.POLICY, parser=processes)))
+    assert found == asyncio.run(read_sitemap_bounded(answer, visits.POLICY))
+    assert len(found.entries) == 20_000

@@ -62,8 +62,12 @@ def test_times_without_zone_use_that_of_now() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "soon", "7", "7x", "2026-13-01", "2026-02-30", "999999999y", "1e9d", "-3d", "@-1", "٧d", "2026-00"]
-)
+    "text",
+    [
+        "", "soon", "7", "7x", "2026-13-01", "2026-02-30", "999999999y", "1e9d", "-3d", "@-1", "٧d", "2026-00",
+        "0001-01-01T00:00+23:59", "9999-12-31T23:59-23:59", "9999-12-31", "0001-01", "1050y",
+    ],
+)  # fmt: skip
 def test_invalid_times_are_refused_with_examples(text: str) -> None:
     with pytest.raises(ConfigError, match="2026-11-01T12:00"):
         parse_time(text, now=NOW)

@@ -142,9 +142,9 @@ def _saved_page(snapshot: BoxSnapshot) -> tuple[datetime, bytes] | None:
 def _moment(text: object, otherwise: datetime) -> datetime:
     try:
         found = datetime.fromisoformat(str(text))
-    except ValueError:
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return otherwise
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 # Seeds

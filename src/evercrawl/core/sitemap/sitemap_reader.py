@@ -5,8 +5,9 @@ result with more entries wins. Nothing is raised and nothing is fetched."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from isal import isal_zlib
@@ -57,14 +58,25 @@ def is_llms_txt(url: str) -> bool:
 def read_llms_txt(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
     """Read the links of a file in UTF-8, each once, with their texts."""
     found: dict[str, str] = {}
-    for line in document.decode("utf-8", "replace").splitlines():
-        links = _LINK.findall(line) or [("", target) for target in _BARE.findall(line)]
-        for text, target in links:
-            page = absolute_url(target, url)
-            if page is not None and len(found) < limits.max_entries:
-                found.setdefault(page, " ".join(text.split())[:MAX_TITLE_CHARS])
+    for text, target in islice(_links_in(document), limits.max_elements):
+        page = absolute_url(target, url)
+        if page is not None:
+            found.setdefault(page, " ".join(text.split())[:MAX_TITLE_CHARS])
+            if len(found) >= limits.max_entries:
+                break
     entries = tuple(SitemapEntry(page, text=text or None) for page, text in found.items())
     return Sitemap(SitemapType.TEXT, entries, None if entries else "no links")
+
+
+def _links_in(document: bytes) -> Iterator[tuple[str, str]]:
+    """Yield text and target of every link; a line without any may be a bare URL."""
+    for line in document.decode("utf-8", "replace").splitlines():
+        has_link = False
+        for link in _LINK.finditer(line):
+            has_link = True
+            yield link[1], link[2]
+        if not has_link:
+            yield from (("", bare[1]) for bare in _BARE.finditer(line))
 
 
 def write_llms_txt(pages: Sequence[SitemapPage], base_url: str) -> bytes:

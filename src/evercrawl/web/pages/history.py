@@ -153,7 +153,8 @@ def shared_diff(state: AppState, values: Mapping[str, Any], signature: str) -> d
     found = diff(state, Inputs({**values, "view": "text"}, ANONYMOUS, ""))
     if not found["share"].endswith(f"seen={values['seen']}"):
         raise BadRequest("these versions were removed", 404)
-    return {**found, "previous": None, "following": None}
+    title = state.collection.show(found["difference"].url, values["b"]).title  # Not that of a later version.
+    return {**found, "title": title, "previous": None, "following": None}
 
 
 def source_lines(state: AppState, found: VersionDiff) -> list[dict[str, str]]:

@@ -90,9 +90,9 @@ def accept_datetime(request: Request) -> datetime | None:
         return None
     try:
         moment = parsedate_to_datetime(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise BadRequest("Accept-Datetime is not an HTTP date, such as Thu, 31 May 2007 20:35:00 GMT") from error
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 async def known_captures(state: AppState, url: str) -> list[Capture]:

@@ -55,6 +55,15 @@ def test_snapshots_of_archivebox_become_versions(collection: Collection, tmp_pat
     assert any("ftp" in note for note in report.notes)
 
 
+def test_an_impossible_time_becomes_that_of_the_snapshot(collection: Collection, tmp_path: Path):
+    box = tmp_path / "box"
+    snapshot(box, "1772539201.2", SITE + "/a", {"output.html": html("A", "The text of the page.")}, dom="output.html")
+    index = next(box.rglob("index.json"))
+    index.write_text(index.read_text().replace("2026-03-03T12:00:00+00:00", "0001-01-01T00:00:00+23:59"))
+    assert collection.import_watches("archivebox", box).versions == 1
+    assert f"{collection.history(SITE + '/a').versions[0].seen_at:%Y-%m-%d}" == "2026-03-03"
+
+
 def test_a_folder_of_something_else_is_refused(collection: Collection, tmp_path: Path):
     with pytest.raises(ConfigError, match="is not an ArchiveBox folder"):
         collection.import_watches("archivebox", tmp_path)

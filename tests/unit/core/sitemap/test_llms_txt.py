@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from evercrawl.core.sitemap.sitemap_reader import MAX_LISTED, is_llms_txt, read_sitemap, write_llms_txt
-from evercrawl.model.sitemap import SitemapPage, SitemapType
+from time import process_time
+
+from evercrawl.core.sitemap.sitemap_reader import MAX_LISTED, is_llms_txt, read_llms_txt, read_sitemap, write_llms_txt
+from evercrawl.model.sitemap import SitemapLimits, SitemapPage, SitemapType
 
 BASE = "https://a.example/"
 TEXT = """# Harbour
@@ -65,3 +67,12 @@ def test_a_large_site_names_its_sitemap_for_the_rest():
     assert text.startswith("# a.example\n")
     assert text.endswith("- [Sitemap of all 501 pages](https://a.example/sitemap.xml)\n")
     assert text.count("\n- ") == MAX_LISTED + 1
+
+
+def test_links_are_not_read_beyond_the_limits() -> None:
+    text = b"".join(b"- [a](https://a.example/%d) [](\n" % number for number in range(1_000))
+    limits = SitemapLimits(max_entries=10)
+    assert len(read_llms_txt(text, BASE + "llms.txt", limits=limits).entries) == 10
+    before = process_time()
+    read_llms_txt(b"[](" * 3_000_000, BASE + "llms.txt", limits=SitemapLimits(max_elements=10_000))
+    assert process_time() - before < 2
