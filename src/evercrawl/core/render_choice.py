@@ -40,12 +40,12 @@ PLACEHOLDER_CHARS = (
     20  # An element with less text may be waiting for a script, and so may a page without a place to fill.
 )
 MAX_LISTED_IDS = 30
-ESTIMATED_BYTES = (12 * 1024, 64 * 1024)  # How much of a page is read to see whether it has much text, in two steps.
+ESTIMATED_BYTES = 64 * 1024  # How much of a page is read to see whether it has much text.
 
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
 # Code that does not end takes the rest of the page with it, as in a browser.
 _CODE_BLOCK = re.compile(rb"<(script|style|noscript|template)\b(?:.*?</\1|.*\Z)", re.IGNORECASE | re.DOTALL)
-_TEXT_RUN = re.compile(rb">([^<>]{3,})(?=<)")
+_CODE_OR_TEXT = re.compile(_CODE_BLOCK.pattern + rb"|>\s*(?P<text>[^<>\s][^<>]{2,})(?=<)", _CODE_BLOCK.flags)
 _FILLING = ((b"getElementById", b"querySelector"), (b"fetch(", b"XMLHttpRequest", b"innerHTML", b"append"))
 """Code that finds a place in the page, and code that fills one."""
 _DATA_TYPE = re.compile(r"(?!.*(?:javascript|ecmascript|jscript))[\w.+-]+/[\w.+-]+|importmap|speculationrules", re.I)
@@ -56,6 +56,8 @@ _CODE = "script,style,noscript,template"
 _HEADINGS = "h1,h2,h3,h4,h5,h6"
 _PAGE_PARTS = "nav,header,footer,aside,form,button,select,label"
 _PART_TAGS = frozenset(_PAGE_PARTS.split(","))
+_NOT_OWN = _PART_TAGS.union(_CODE.split(","), _HEADINGS.split(","), "a")
+_TEXT_PLACES = "p,li,dd,td,pre,blockquote"
 _PART_ROLES = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
 _LISTS = frozenset(("main", "ul", "ol", "dl", "tbody"))  # Made to hold something, also without a name.
 _PLACES = _LISTS | {"div", "section", "article", "table", "p"}
@@ -158,8 +160,12 @@ def evidence_in(answer: Fetched) -> Evidence:
 
 def _has_much_text(body: bytes) -> bool:
     """Return whether a page surely has too much text for a gap, without parsing it."""
-    # The beginning decides for most pages; a cut can only lose text, never add any.
-    return any(_has_text(body[:size]) for size in ESTIMATED_BYTES)
+    left = 2 * MAX_GAP_CHARS
+    for run in _CODE_OR_TEXT.finditer(body, 0, ESTIMATED_BYTES):  # A cut can only lose text, never add any.
+        left -= len(run["text"] or b"")
+        if left < 0:
+            return True
+    return False
 
 
 def _fills_places(body: bytes) -> bool:
@@ -173,15 +179,6 @@ def _names_filling(code: bytes) -> bool:
     return all(any(word in code for word in words) for words in _FILLING)
 
 
-def _has_text(beginning: bytes) -> bool:
-    left = 2 * MAX_GAP_CHARS
-    for run in _TEXT_RUN.finditer(_CODE_BLOCK.sub(b"", beginning)):
-        left -= len(run[1].strip())
-        if left < 0:
-            return True
-    return False
-
-
 def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
     sources, code = _scripts(tree)
     if tree.body is None or not (sources or code):
@@ -191,6 +188,8 @@ def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
     waits_for_query = not is_query and tree.css_first(_QUERY_FORM) is not None
     if filled is not None and waits_for_query and "search" in filled.lower():
         filled = None
+    if filled is None and _has_own_text(tree.body):
+        return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
     visible = visible_text(tree.body)
     if len(visible) < SHELL_CHARS and not _links(tree):
         words = f"an empty application shell: {len(visible)} characters of text, no links, and scripts"
@@ -208,6 +207,18 @@ def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
             words = f"scripts, and only {own} characters of text besides links, headings, header and footer"
             return Evidence(ScriptUse.GAP, words, digest)
     return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
+
+
+def _has_own_text(body: LexborNode) -> bool:
+    """Return whether the text right inside paragraphs, cells and items is surely enough: it mostly is, and soon."""
+    left = GAP_CHARS
+    for node in body.css(_TEXT_PLACES):
+        text = " ".join(node.text(deep=False).split())
+        if len(text) >= PLACEHOLDER_CHARS and not _is_inside(node, _NOT_OWN):
+            left -= len(text)
+            if left <= 0:
+                return True
+    return False
 
 
 def _scripts(tree: LexborHTMLParser) -> tuple[list[str], str]:
@@ -246,7 +257,7 @@ def _has_place(body: LexborNode, *, waits_for_query: bool) -> bool:
     for node in body.css("*"):
         names = " ".join(f"{key} {value}" for key, value in node.attributes.items() if _FINDS.match(key))
         is_result = waits_for_query and "search" in names.lower()
-        if _waits(node, node.tag or "", names) and not is_result and not _is_in_page_part(node):
+        if _waits(node, node.tag or "", names) and not is_result and not _is_inside(node, _PART_TAGS):
             return True
     return False
 
@@ -264,9 +275,10 @@ def _waits(node: LexborNode, tag: str, names: str) -> bool:
     return says_so or "{{" in text or (tag == "table" and node.css_first("td") is None)
 
 
-def _is_in_page_part(node: LexborNode | None) -> bool:
+def _is_inside(node: LexborNode | None, tags: frozenset[str]) -> bool:
+    """Return whether a node is one of these elements or a part of the page beside its content, or inside one."""
     while node is not None:
-        if node.tag in _PART_TAGS or node.attributes.get("role") in _PART_ROLES:
+        if node.tag in tags or node.attributes.get("role") in _PART_ROLES:
             return True
         node = node.parent
     return False
