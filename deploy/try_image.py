@@ -1,7 +1,7 @@
 """Carry out `deploy/Containerfile` in chroots where there is no container builder, then use the result like a user.
 
     debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates bookworm BASE
-    python3 deploy/try_image.py BASE WORK        needs root; the last line is JSON
+    python3 deploy/try_image.py BASE WORK [browser]        needs root; the last line is JSON
 
 Each FROM is a copy of BASE or of an earlier stage, each RUN a command in it. The program then runs as the image's user,
 with the root file system read-only, /data and /tmp writable. A small site on this machine is crawled and browsed.
@@ -28,8 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BASE_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/root", "LANG": "C.UTF-8"}
 START_S = 60
 PAGES = {
-    "/": "<title>Harbour</title><h1>Harbour</h1><p>Ships arrive at noon. <a href='/tides'>Tides</a>",
+    "/": "<title>Harbour</title><p>Ships arrive at noon. <a href='/tides'>Tides</a> <a href='/app'>App</a>",
     "/tides": "<title>Tides</title><h1>Tides</h1><p>High water at eight, low water at two.",
+    "/app": "<title>App</title><div id='app'></div><script>app.append('Keepers watch the lighthouse.')</script>",
 }
 
 
@@ -133,6 +134,7 @@ mount --bind {root} {root}
 mount --bind {root}/data {root}/data
 mount -t tmpfs tmpfs {root}/tmp
 mount --bind /dev {root}/dev
+mount -t tmpfs -o size=64m,mode=1777 shm {root}/dev/shm
 mount -t proc proc {root}/proc
 mount -o remount,bind,ro {root}
 exec "$@"
@@ -211,6 +213,7 @@ def use(stage: Stage) -> dict[str, object]:
         tried.communicate(timeout=30)
         listed = b"harbour" in ask("/api/v1/collections", token)
         found = b"tides" in ask("/c/harbour/api/v1/search?q=high+water", token)
+        rendered = b"/app" in ask("/c/harbour/api/v1/search?q=lighthouse", token)
     finally:
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=180)[0]
@@ -222,6 +225,7 @@ def use(stage: Stage) -> dict[str, object]:
         "root_is_read_only": tried.returncode != 0,
         "listed": listed,
         "found_by_search": found,
+        "rendered": rendered,
         "link_was_printed": "/first?key=" in output,
         "exit_after_sigterm": process.returncode,
         "token_mode": oct(token_file.stat().st_mode & 0o777),
@@ -232,7 +236,7 @@ def main() -> None:
     """Build the image's stages and use the result."""
     base, work = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     work.mkdir(parents=True)
-    stage = build("plain", base, work)
+    stage = build(sys.argv[3] if len(sys.argv) > 3 else "plain", base, work)
     size = subprocess.run(["du", "-sm", str(stage.root)], capture_output=True, text=True, check=True).stdout
     print(json.dumps({"megabytes": int(size.split()[0]), **use(stage)}))
 

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from evercrawl.adapters.browser.launch import BrowserUnavailable, start_browser
+from evercrawl.adapters.browser.launch import HOW_TO_ALLOW_SANDBOX, BrowserUnavailable, start_browser
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.sqlite.state_file import MIN_SQLITE
 from evercrawl.adapters.system import SystemClock
@@ -209,7 +209,7 @@ async def _browser(settings: Settings) -> CheckResult:
     if browser.has_sandbox:
         return CheckResult("browser", "ok", f"{version}, without network, in its own sandbox")
     detail = f"{version}, without network, but its own sandbox does not work here"
-    return CheckResult("browser", "warn", detail, "allow user namespaces for it, or render only sites that you trust")
+    return CheckResult("browser", "warn", detail, HOW_TO_ALLOW_SANDBOX)
 
 
 def check_site(url: str, settings: Settings) -> list[CheckResult]:

@@ -51,7 +51,8 @@ _FILLING = ((b"getElementById", b"querySelector"), (b"fetch(", b"XMLHttpRequest"
 _DATA_TYPE = re.compile(r"(?!.*(?:javascript|ecmascript|jscript))[\w.+-]+/[\w.+-]+|importmap|speculationrules", re.I)
 _LOADS_CODE = re.compile(r"""\bimport\b\s*[(\w"'{*]|\bcustomElements\s*\.\s*define\b|\bcreateElement\(["']script""")
 """Code in a page that loads more code, or makes elements of its own: it can show as much as a file can."""
-_WORD = re.compile(r"\w+")
+_UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\W{_UNSPACED}]+")  # Thai and Chinese have no spaces: two signs are a word.
 _CODE = "script,style,noscript,template"
 _HEADINGS = "h1,h2,h3,h4,h5,h6"
 _PAGE_PARTS = "nav,header,footer,aside,form,button,select,label"
@@ -358,7 +359,8 @@ def gain_of(before: PageSketch, after: PageSketch) -> Gain:
 def is_worth(gain: Gain, site: SiteRendering, evidence: Evidence, words: int) -> bool:
     """Return whether scripts added something of its own to a page with this many words.
     What they add to every page alike, such as a banner or a menu, counts once."""
-    is_more = gain.links > 0 or (gain.words >= MIN_ADDED_WORDS and gain.words >= MIN_ADDED_SHARE * words)
+    is_enough = gain.words >= MIN_ADDED_WORDS or (gain.words > 0 and gain.chars_before == 0)
+    is_more = gain.links > 0 or (is_enough and gain.words >= MIN_ADDED_SHARE * words)
     return is_more and (evidence.use is ScriptUse.SHELL or not gain.additions <= site.additions)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.render_choice import ScriptUse, evidence_in
+from evercrawl.core.render_choice import Evidence, ScriptUse, SiteRendering, evidence_in, gain_of, is_worth, sketch_of
 from evercrawl.model.fetch import Exchange, Fetched
 
 NAV = "<nav><a href='/'>Home</a> <a href='/feed'>Feed</a></nav>"
@@ -106,3 +106,13 @@ def test_the_results_of_a_search_form_are_a_gap_only_after_a_question() -> None:
         assert _use(body, url="http://site.example/search?q=word") is ScriptUse.GAP
     filtered = f"{NAV}<h1>Shop</h1><input type='search'><div id='search-results'></div>{APP}{fills}"
     assert _use(filtered) is ScriptUse.GAP
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", "Keepers watch the lighthouse."), ("请稍候", "灯塔看守人在黎明时分休息。船只中午到达港口。")],
+)
+def test_few_words_are_a_gain_where_a_page_was_empty_or_words_have_no_spaces(before: str, after: str) -> None:
+    sketches = [sketch_of((), f"<body><p>{text}</p></body>".encode()) for text in (before, after)]
+    gain = gain_of(*sketches)
+    assert is_worth(gain, SiteRendering(), Evidence(ScriptUse.SHELL), sketches[1].words.total())

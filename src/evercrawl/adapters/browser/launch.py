@@ -19,6 +19,10 @@ from evercrawl.model.fetch import RenderFault
 from evercrawl.model.sanitize import safe_line
 
 HOW_TO_INSTALL = "install Chromium (on Debian: apt-get install chromium), or set render.browser to its path"
+HOW_TO_ALLOW_SANDBOX = (
+    "allow user namespaces for it (in a container: --security-opt seccomp=deploy/seccomp-browser.json), "
+    "or render only sites that you trust"
+)
 NO_SANDBOX = "--no-sandbox"
 START_TIMEOUT_S = 30.0
 MAX_ERROR_BYTES = 100_000  # Of the browser's standard error, of which the last line is shown.
@@ -106,7 +110,7 @@ async def start_browser(path: str | None = None, *, languages: str | None = None
     """Start the browser, with its own sandbox if that works here; raise BrowserUnavailable."""
     binary = find_browser(path)
     flags = (*FLAGS, *((f"--accept-lang={languages}",) if languages else ()))
-    shm = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
+    shm = os.statvfs("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
     if shm is None or shm.f_bavail * shm.f_frsize < MIN_SHM_BYTES:
         flags += ("--disable-dev-shm-usage",)
     try:
@@ -151,9 +155,15 @@ async def _start(binary: str, flags: tuple[str, ...]) -> BrowserProcess:
         except (DevToolsError, TimeoutError) as error:
             await browser.end()
             errors.seek(0)
-            said = safe_line(errors.read(MAX_ERROR_BYTES).decode("utf-8", "replace").strip().rpartition("\n")[2])
+            said = _last_words(errors.read(MAX_ERROR_BYTES).decode("utf-8", "replace"))
             raise _unavailable(binary, process.returncode, said or str(error)) from error
     return browser
+
+
+def _last_words(errors: str) -> str:
+    """Return the last line of what the browser wrote, without what its crash reporter adds."""
+    lines = [line for line in errors.splitlines() if line.strip() and "crashpad" not in line]
+    return safe_line(lines[-1]) if lines else ""
 
 
 def _unavailable(binary: str, code: int | None, said: str) -> BrowserUnavailable:
