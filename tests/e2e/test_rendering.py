@@ -227,6 +227,10 @@ VIEWS = {
     " '#/team': 'the team'}[location.hash]; root.querySelector('#b')?.addEventListener('click', () => {"
     " root.querySelector('ul').insertAdjacentHTML('beforeend', '<li>entry 4</li>'); b.remove() }) };"
     " window.go = () => location.hash = '#/team'; onhashchange = show; show()",
+    "questions": "root.innerHTML = '<main><p>Before.</p><div><button>Is it open on Sundays?</button><p hidden>Yes.</p></div>"
+    "<div><button>And on holidays, too?</button><p></p></div><p>After.</p></main>'; const [one, two] = "
+    "root.querySelectorAll('button'); one.onclick = () => one.nextSibling.hidden = !one.nextSibling.hidden;"
+    " two.onmousedown = () => two.nextSibling.append('No, never.')",
     "closed": "root.attachShadow({mode: 'closed'}).innerHTML = '<p>in a closed root</p>'",
     "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
     " root.querySelector('button').onclick = () => location.reload()",
@@ -256,6 +260,9 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     more = run(visit("hash views with more")).dom
     assert b"entry 4" in more
     assert b'<section data-view="#/team">the team</section>' in more
+    questions = run(visit("questions")).dom
+    assert b'<h6 data-view="label">Is it open on Sundays?</h6><p>Yes.</p></div>' in questions
+    assert b'<h6 data-view="label">And on holidays, too?</h6>No, never.</section></div><p>After.' in questions
     assert b"in a closed root" in run(visit("closed")).dom
     tabs = run(visit("shadow tabs")).dom
     assert b"<p>tab 1</p>" in tabs

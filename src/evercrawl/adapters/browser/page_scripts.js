@@ -70,12 +70,16 @@ globalThis.collect = () => {
 };
 
 // Returns the document as HTML: with the content of shadow roots and the items of lists that went out of view,
-// without what is for browsers without scripts.
+// without what is for browsers without scripts. Its copy is kept for the views that are found later.
 globalThis.snapshot = most => {
     if (!document.documentElement) return '';
-    const copy = copyOf(document.documentElement);
-    for (const unused of copy.querySelectorAll('noscript')) unused.remove();
-    const html = (document.doctype ? '<!DOCTYPE html>' : '') + copy.outerHTML;
+    globalThis.copies = new WeakMap();
+    globalThis.whole = copyOf(document.documentElement);
+    for (const unused of whole.querySelectorAll('noscript')) unused.remove();
+    return wholeDocument(most);
+};
+globalThis.wholeDocument = most => {
+    const html = (document.doctype ? '<!DOCTYPE html>' : '') + whole.outerHTML;
     return html.length > most ? null : html;
 };
 
@@ -90,7 +94,9 @@ globalThis.copyOf = root => {
     };
     const complete = (source, copy) => {
         const from = source.querySelectorAll('*'), to = copy.querySelectorAll('*');
+        globalThis.copies?.set(source, copy);
         from.forEach((element, index) => {
+            if (to[index]) globalThis.copies?.set(element, to[index]);
             if (!element.shadowRoot || !to[index]) return;
             const box = copied(element.shadowRoot);
             complete(element.shadowRoot, box);
@@ -197,27 +203,50 @@ globalThis.findPressable = () => {
     return [...pressable].map(([key, {group}]) => [key, group]);
 };
 
+// Presses an element like a mouse: some buttons wait for its parts, not for the click. A question on a button is
+// kept as the heading of its answer.
+globalThis.press = key => {
+    const {element} = pressable.get(key), text = element.textContent.trim(), enough = 4;
+    const isQuestion = /[?？]$/.test(text) || text.split(/\s+/).length >= enough;
+    globalThis.label = isQuestion && element.closest('button') && !element.closest('h1, h2, h3, h4, h5, h6') ? text : '';
+    const like = {bubbles: true, cancelable: true, composed: true, button: 0, isPrimary: true, pointerType: 'mouse'};
+    for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup']) {
+        element.dispatchEvent(new (type[0] === 'p' ? PointerEvent : MouseEvent)(type, like));
+        if (type === 'mousedown') element.focus({preventScroll: true});
+    }
+    element.click();
+};
+
+// Returns the strings of text inside an element, also in shadow roots.
+globalThis.stringsIn = top => {
+    const roots = root => [root, ...[...elementsIn(root)].map(one => one.shadowRoot).filter(Boolean)];
+    const found = new Set();
+    for (const root of top.shadowRoot ? [...roots(top), ...roots(top.shadowRoot)] : roots(top)) {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const text = walker.currentNode.data.trim();
+            if (text && !walker.currentNode.parentElement?.closest('script, style')) found.add(text);
+        }
+    }
+    return found;
+};
+
 // Begins to watch for a change of the view; `changedView` returns the part that changed, and how much came and went.
 globalThis.watchView = () => {
     globalThis.viewObserver?.disconnect();
-    const roots = root => [root, ...[...elementsIn(root)].map(one => one.shadowRoot).filter(Boolean)];
-    const strings = top => {
-        const found = new Set();
-        for (const root of top.shadowRoot ? [...roots(top), ...roots(top.shadowRoot)] : roots(top)) {
-            const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-            while (walker.nextNode()) {
-                const text = walker.currentNode.data.trim();
-                if (text && !walker.currentNode.parentElement?.closest('script, style')) found.add(text);
-            }
-        }
-        return found;
-    };
-    const before = strings(document.body), targets = new Set();
-    const observer = globalThis.viewObserver = new MutationObserver(records => records.forEach(record => targets.add(record.target)));
-    for (const root of roots(document.body))
-        observer.observe(root, {childList: true, characterData: true, subtree: true});
+    globalThis.label = '';
+    if (globalThis.whole) findCopies();
+    const before = stringsIn(document.body), targets = new Set(), added = new Set();
+    const note = records => records.forEach(record => {
+        targets.add(record.target);
+        for (const one of record.type === 'childList' ? record.addedNodes : [record.target]) added.add(one);
+    });
+    const observer = globalThis.viewObserver = new MutationObserver(note);
+    for (const root of [document.body, ...[...elementsIn(document.body)].map(one => one.shadowRoot).filter(Boolean)])
+        observer.observe(root, {childList: true, characterData: true, subtree: true, attributeFilter: ['href', 'src']});
     globalThis.changedView = () => {
-        observer.takeRecords().forEach(record => targets.add(record.target));
+        note(observer.takeRecords());
+        const uncovered = globalThis.whole ? uncover() : 0;
         let changed = null;
         for (const target of targets) {
             if (!target.isConnected) continue;
@@ -227,12 +256,86 @@ globalThis.watchView = () => {
             while (!path.has(changed)) changed = above(changed);
         }
         changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentNode : changed;
-        if (!changed || closestTo(changed, 'dialog, [role=dialog], [aria-modal=true]')) return null;
-        const after = strings(document.body);
+        if (!changed || closestTo(changed, 'dialog, [role=dialog], [aria-modal=true]'))
+            return {html: '', more: 0, less: 0, uncovered};
+        const after = stringsIn(document.body), shown = [...stringsIn(changed)];
+        const more = shown.filter(text => !before.has(text)).length;
+        globalThis.view = {changed, section: sectionOf(changed, 2 * more >= shown.length ? null : added)};
         return {
-            html: copyOf(changed).innerHTML,
-            more: [...strings(changed)].filter(text => !before.has(text)).length,
+            html: view.section.innerHTML,
+            more,
+            uncovered,
             less: [...before].filter(text => !after.has(text)).length / Math.max(1, before.size),
         };
     };
+};
+
+// Returns a section with the part of the page that changed, or with only those nodes in it that were added.
+globalThis.sectionOf = (changed, added) => {
+    const section = inert.createElement('section'), table = closestTo(changed, 'table');
+    const isInside = node => {
+        for (let one = above(node); one; one = above(one)) if (added.has(one)) return true;
+    };
+    const parts = added ? [...added].filter(one => one.isConnected && !isInside(one)) : table ? [table] : null;
+    if (!parts) section.append(...copyOf(changed).childNodes);
+    for (const part of parts ?? []) {
+        if (part.nodeType === Node.ELEMENT_NODE) section.append(copyOf(part));
+        else if (part.nodeType === Node.TEXT_NODE) section.appendChild(inert.createElement('p')).append(part.data);
+    }
+    return section;
+};
+
+// Finds the copies of elements that replaced others since, by their places.
+globalThis.findCopies = () => {
+    const todo = [[document.documentElement, whole]];
+    while (todo.length) {
+        const [live, copy] = todo.pop();
+        copies.set(live, copy);
+        const fits = [...copy.children].filter(one => !one.hasAttribute('data-view'));
+        if (live.shadowRoot && fits[0]?.hasAttribute('data-shadow-root')) todo.push([live.shadowRoot, fits.shift()]);
+        [...live.children].filter(one => one.tagName !== 'NOSCRIPT').forEach((child, index) => {
+            const known = copies.get(child), other = fits[index];
+            if (known && whole.contains(known)) todo.push([child, known]);
+            else if (other?.tagName === child.tagName) todo.push([child, other]);
+        });
+    }
+};
+
+// Shows in the copy of the document what the page shows now and hid before; returns how many elements that are.
+globalThis.uncover = () => {
+    let count = 0;
+    for (const one of elementsIn(document)) {
+        const copy = copies.get(one);
+        if (!copy?.hidden && copy?.style?.display !== 'none') continue;
+        if (!one.checkVisibility() || !copy.textContent.trim()) continue;
+        show(copy);
+        if (label && !count) copy.before(headed());
+        count++;
+    }
+    return count;
+};
+globalThis.show = copy => {
+    copy.removeAttribute('hidden');
+    if (copy.style?.display === 'none') copy.style.removeProperty('display');
+};
+globalThis.headed = () => {
+    const heading = inert.createElement('h6');
+    heading.setAttribute('data-view', 'label');
+    heading.append(label);
+    return heading;
+};
+
+// Puts the last view into the copy of the document, where it was seen.
+globalThis.keepView = name => {
+    if (!globalThis.whole) return;
+    view.section.setAttribute('data-view', name);
+    if (label) view.section.prepend(headed());
+    let known = view.changed;
+    while (known && !whole.contains(copies.get(known))) known = above(known);
+    const place = copies.get(known) ?? whole.querySelector('body') ?? whole;
+    const narrow = 'table, select, svg, p, h1, h2, h3, h4, h5, h6, a, button';  // Nothing else fits into them.
+    let outer = place.closest(narrow);
+    while (outer?.parentElement?.closest(narrow)) outer = outer.parentElement.closest(narrow);
+    if (outer) outer.after(view.section); else place.append(view.section);
+    for (let one = view.section.parentElement; one; one = one.parentElement) show(one);
 };

@@ -8,6 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from html import escape
@@ -103,6 +104,7 @@ class PageSession:
         self._signed_in = signed_in
         self._known_buttons = known_buttons if known_buttons is not None else {}
         self._views: dict[str, str] = {}
+        self._is_uncovered = False  # What a press showed had been in the document, hidden.
         self._routes: dict[str, None] = {}
         self._shown_routes: set[str] = set()
         self._presses = 0
@@ -141,7 +143,7 @@ class PageSession:
                 if error.fault is not RenderFault.HUNG:
                     raise
                 ended = RenderEnd.TIMEOUT  # What it showed before is content.
-            dom = self._with_views(dom)
+            dom = await self._with_views(dom)
         finally:
             await self._close()
         return Rendered(
@@ -290,8 +292,11 @@ class PageSession:
         self._busy_s += time.monotonic() - began
 
     async def _snapshot(self) -> bytes:
+        return await self._document("snapshot")
+
+    async def _document(self, function: str) -> bytes:
         most = self._settings.max_dom_bytes
-        html = await self._evaluate(f"snapshot({most})")
+        html = await self._evaluate(f"{function}({most})")
         dom = html.encode("utf-8", "replace") if isinstance(html, str) else None
         if dom is None or len(dom) > most:
             raise PageFault(RenderFault.TOO_LARGE, f"the rendered document has more than {most:,} bytes")
@@ -372,8 +377,11 @@ class PageSession:
         await self._press_buttons()
         await self._show_routes()  # Those that only buttons lead to.
 
-    def _with_views(self, dom: bytes) -> bytes:
-        """Return the document with the views that were kept."""
+    async def _with_views(self, dom: bytes) -> bytes:
+        """Return the document with the views that were kept: where they were seen, or else at its end."""
+        if (self._views or self._is_uncovered) and not self._is_over():
+            with suppress(PageFault):
+                return await self._document("wholeDocument")
         for name, html in self._views.items():
             section = f'<section data-view="{escape(name)}">{html}</section>'.encode("utf-8", "replace")
             if len(dom) + len(section) > self._settings.max_dom_bytes:
@@ -381,6 +389,10 @@ class PageSession:
             head, end, tail = dom.rpartition(b"</body>")
             dom = head + section + end + tail
         return dom
+
+    async def _keep_view(self, name: str, html: str) -> None:
+        self._views[name] = html
+        await self._evaluate(f"keepView({json.dumps(name)})")
 
     async def _show_routes(self) -> None:
         """Keep the views behind links such as `#/about`, which all belong to this page, and what their buttons show."""
@@ -394,7 +406,7 @@ class PageSession:
             # Routers hear of it later, and some show the new view only when the page is drawn next.
             view = await self._view_after(f"location.hash = {json.dumps(route)}", rounds=2, is_complete=True)
             if view is not None and view["more"]:
-                self._views[route] = view["html"]
+                await self._keep_view(route, view["html"])
                 await self._press_buttons()
             await self._find_routes()
         if len(self._shown_routes) > first:
@@ -425,7 +437,7 @@ class PageSession:
             self._presses += 1
             self._is_pressed = True
             links, before = len(self._links), self._shown_url
-            view = await self._view_after(f"pressable.get({json.dumps(key)}).element.click()")
+            view = await self._view_after(f"press({json.dumps(key)})")
             if self._shown_url != before or len(self._links) > links:
                 self._note_target(key, self._shown_url if self._shown_url != before else next(reversed(self._links)))
                 if self._shown_url != before:
@@ -433,10 +445,11 @@ class PageSession:
                 if self._shown_url != before:
                     break
             elif view is None or not view["more"] or view["html"] in self._views.values():
-                self._known_buttons[key] = ""
-                vain[group] += 1
+                if view is None or not view["uncovered"]:
+                    self._known_buttons[key] = ""
+                    vain[group] += 1
             else:
-                self._views[f"press {len(self._views) + 1}"] = view["html"]
+                await self._keep_view(f"press {len(self._views) + 1}", view["html"])
                 if view["less"] > MAX_VIEW_LOSS:  # Another page without a URL: what is left to press is gone.
                     break
 
@@ -459,6 +472,7 @@ class PageSession:
 
     async def _changed_view(self) -> Params | None:
         view: Params | None = await self._evaluate("globalThis.changedView?.()")
+        self._is_uncovered |= view is not None and view["uncovered"] > 0
         return view
 
     async def _capture(self) -> bytes | None:
