@@ -78,7 +78,7 @@ macro_rules! names {
 names!(
     class = "class", href = "href", id = "id", rel = "rel", role = "role", hidden = "hidden", style = "style",
     itemprop = "itemprop", accesskey = "accesskey", nosnippet = "data-nosnippet", slot = "data-slot", alt = "alt",
-    xlink = "xlink:href", kind = "type",
+    xlink = "xlink:href", kind = "type", src = "src", aria_hidden = "aria-hidden",
 );
 
 fn known_number(element: Node, name: &str) -> usize {

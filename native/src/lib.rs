@@ -8,6 +8,7 @@ mod links;
 mod main_text;
 mod nesting;
 mod paragraphs;
+mod snapshot;
 mod text;
 mod tree;
 
@@ -75,6 +76,18 @@ fn survey(body: &[u8]) -> PyResult<u8> {
     Ok(elements::survey(config()?, body))
 }
 
+/// Take the rules of `core/change/snapshot.py`.
+#[pyfunction]
+fn setup_snapshots(settings: &Bound<'_, PyDict>) -> PyResult<()> {
+    snapshot::set_rules(settings)
+}
+
+/// The blocks of the page with this body element; see `snapshot::walk_blocks`.
+#[pyfunction]
+fn walk_blocks<'py>(body: &Bound<'py, PyAny>) -> PyResult<snapshot::Blocks<'py>> {
+    snapshot::walk_blocks(body.py(), config()?, node_of(body)?)
+}
+
 /// Hashes of the tokens of a folded text; None: the reference has to find them.
 #[pyfunction]
 fn token_hashes<'py>(
@@ -120,6 +133,8 @@ fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(extract_main_text, module)?)?;
     module.add_function(wrap_pyfunction!(scan, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
+    module.add_function(wrap_pyfunction!(setup_snapshots, module)?)?;
+    module.add_function(wrap_pyfunction!(walk_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(token_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(plain_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(novelty, module)?)?;

@@ -21,6 +21,8 @@ const NEXT_ATTRIBUTE: usize = 128;
 
 const ELEMENT_TYPE: u32 = 1;
 const TEXT_TYPE: u32 = 3;
+const INSTRUCTION_TYPE: u32 = 7;
+const COMMENT_TYPE: u32 = 8;
 
 /// Numbers below this stand for names that lexbor knows; larger ones are addresses of a name.
 const FIRST_ADDRESS: usize = 1 << 16;
@@ -94,10 +96,20 @@ impl Node {
 
     /// The bytes of a text node; empty for other nodes.
     pub fn text_bytes(self) -> &'static [u8] {
-        if self.kind() != TEXT_TYPE {
-            return &[];
+        if self.kind() == TEXT_TYPE { self.data() } else { &[] }
+    }
+
+    /// What selectolax calls the text of a node that has no children: that of a comment or instruction is in it.
+    pub fn text_or_comment(self) -> String {
+        match self.kind() {
+            COMMENT_TYPE | INSTRUCTION_TYPE => decode(self.data().to_vec()),
+            _ => self.text(),
         }
-        // SAFETY: text nodes have these two fields; the data is null or has the length.
+    }
+
+    /// The bytes of a text node, comment or instruction.
+    fn data(self) -> &'static [u8] {
+        // SAFETY: such nodes have these two fields; the data is null or has the length.
         unsafe {
             let (data, length) = (word(self.0, TEXT_DATA), word(self.0, TEXT_LENGTH));
             if data == 0 {

@@ -9,6 +9,7 @@ from array import array
 from dataclasses import dataclass
 from functools import cache
 from struct import Struct, error
+from types import ModuleType
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -17,6 +18,7 @@ from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content
 
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import Attributes, Elements, parse_tree, tag_id, tag_ids, text_node_id
+from evercrawl.core.document.native_pass import native_module
 
 MAX_CACHED_NAMES = 20_000
 MAX_NAMES_CHARS = 500
@@ -241,18 +243,15 @@ def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     body = tree.body
     if body is None:
         return Snapshot((), b"", (), _metadata(elements))
-    walk = _walk_blocks(body)
-    if walk.adverts:
-        walk.set_adverts_apart()
-    marked = tuple(walk.texts)
+    paths, names, flags, marked, references = _walk_blocks(body) if _NATIVE is None else _NATIVE.walk_blocks(body)
     return Snapshot(
-        tuple(walk.paths),
-        bytes(walk.flags),
+        tuple(paths),
+        flags,
         tuple(map(unmarked, marked)),
         _metadata(elements),
-        tuple(walk.names),
-        marked,
-        tuple(walk.references),
+        tuple(names),
+        tuple(marked),
+        tuple(references),
     )
 
 
@@ -541,7 +540,11 @@ def _inside(kind: int, tag: int, names: NameClass, path: int, name: int, flag: i
     return path, name, flag
 
 
-def _walk_blocks(body: LexborNode) -> _BlockWalk:
+_Blocks = tuple[list[int], list[int], bytes, list[str], list[Reference]]
+"""Paths, name paths, flags, marked texts and references."""
+
+
+def _walk_blocks(body: LexborNode) -> _Blocks:
     """Split the page into blocks in one pass."""
     walk = _BlockWalk()
     pieces, stack, texts = walk.pieces, walk.stack, walk.texts
@@ -607,7 +610,9 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
         node = node.next
     if pieces:
         walk.flush()
-    return walk
+    if walk.adverts:
+        walk.set_adverts_apart()
+    return walk.paths, walk.names, bytes(walk.flags), walk.texts, walk.references
 
 
 def _name_class(attributes: Attributes, tag: int) -> NameClass:
@@ -639,6 +644,51 @@ def _region(kind: int, region: int, names: NameClass) -> int:
         return ARTICLE
     return region
 
+
+def _advert_label(text: str) -> str | None:
+    label = _ADVERT_LABEL.search(text)
+    return label[0] if label else None
+
+
+def _load_native() -> ModuleType | None:
+    """Return the native module with the rules of this one."""
+    module = native_module()
+    if module is not None:
+        module.setup_snapshots({
+            "kinds": bytes(_KINDS),
+            "marks": _MARKS,
+            "hollow": set(_HOLLOW),
+            "lists": set(_LISTS),
+            "sections": set(_SECTIONS),
+            "leaf_flags": _LEAF_FLAGS,
+            "ol": _OL,
+            "li": _LI,
+            "tr": _TR,
+            "roles": set(_ROLES),
+            "advert_starts": {word[:2] for word in re.split(r"[^\w ]+", _ADVERT_WORDS)},
+            "segment_borders": _SEGMENT_BORDER[1:-1],
+            "sentence_ends": SENTENCE_ENDS,
+            "name_class": NAME_CLASSES.__getitem__,
+            "advert_label": _advert_label,
+            "reference": Reference,
+            "max_blocks": MAX_BLOCKS,
+            "max_chars": MAX_CHARS,
+            "max_links": MAX_SNAPSHOT_LINKS,
+            "max_reference_chars": MAX_REFERENCE_CHARS,
+            "max_marked_spaces": MAX_MARKED_SPACES,
+            "min_linked_share": MIN_LINKED_SHARE,
+            "card_chars": CARD_CHARS,
+            "max_advert_chars": MAX_ADVERT_CHARS,
+            "max_advert_label_chars": MAX_ADVERT_LABEL_CHARS,
+            "max_advert_share": MAX_ADVERT_SHARE,
+            "max_part_chars": MAX_PART_CHARS,
+            "sentence_spaces": SENTENCE_SPACES,
+            "max_cached_names": MAX_CACHED_NAMES,
+        })  # fmt: skip
+    return module
+
+
+_NATIVE = _load_native()
 
 COMPRESSION_LEVEL = 1  # Level 3 saves 3 % of the bytes and takes 40 % longer.
 MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000  # A larger snapshot is damaged.

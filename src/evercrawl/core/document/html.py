@@ -223,9 +223,7 @@ def parse_document(
     Without `all_details` anchor texts, headings and embeds are left out (`wants_outline`: only the embeds)."""
     kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
-        outline = None
-        if not all_details and not wants_snapshot:
-            outline = ScanOptions(wants_outline)
+        outline = None if all_details else ScanOptions(wants_outline)
         return _html_document(
             url,
             headers,

@@ -120,6 +120,11 @@ def is_native() -> bool:
     return _NATIVE is not None
 
 
+def native_module() -> ModuleType | None:
+    """Return the native code if it reads pages."""
+    return _NATIVE
+
+
 def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
     """Return the main text, one paragraph per line, without the title."""
     if _NATIVE is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from evercrawl.core.change import snapshot
 from evercrawl.core.document import native_pass
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.html import parse_document
@@ -46,6 +47,20 @@ AWKWARD = (
     (
         "<main><h1>Lines</h1>" + "".join(f"<p>{line}</p><p>Prose between them.</p>" for line in SOFTWARE + CONTENT)
     ).encode(),
+    b"<ul><li>Anzeige <a href=/x>Sponsored post</a><p>B</p></li><li><a href=/y>\xe5\xba\x83\xe5\x91\x8a</a> text</ul>",
+    b"<p>Ad: <a href=p>Paid post</a></p><p>Ads are a topic of this long text about ads.</p>" + b"<p>Words. </p>" * 40,
+    b"<nav><a href=/a>A</a></nav><header><h1>T</h1></header><main><section id=copyright class='section'><p>q</section>",
+    b"<aside><p role=' Banner'>b</p></aside><p aria-hidden=true>h</p><div class='sidebar-2'>s</div></main><footer>f",
+    b"<table><tr><td>a<td>b<br>c<td>"
+    + b"long cell " * 30
+    + b"<tr><td><p>x</table><ol><li>1<li><b>2</b></ol><button>Go",
+    b"<a href=/card><div><h2>Head</h2><p>short</p></div></a><a href=c>a<!--b-->c</a><a href=e><img src=j></a>",
+    b"<img src='data:x' data-lazy-src=/i.png alt=' an  image'><img data-src><img src=/k>",
+    b"<p>"
+    + b"<a href=/l>one two</a> <i>and</i> " * 20
+    + b"</p><p>prose <em>with</em> "
+    + b"words and " * 30
+    + b"<a>x</a>",
     b"<x-y a-very-long-attribute-name-indeed=1 id=main><b c=d>e</b></x-y><link rel=next href=/n data-x=1>",
 )
 
@@ -53,14 +68,21 @@ AWKWARD = (
 def document(url: str, body: bytes, *, wants_outline: bool) -> Document:
     limits = ParseSettings()
     return parse_document(
-        url, HEADERS, body, agent="test", limits=limits, all_details=False, wants_outline=wants_outline
+        url,
+        HEADERS,
+        body,
+        agent="test",
+        limits=limits,
+        all_details=False,
+        wants_outline=wants_outline,
+        wants_snapshot=True,
     )
 
 
 @contextmanager
 def reference() -> Iterator[None]:
     """Do without native code."""
-    modules: tuple[Any, ...] = (native_pass, minhash, novelty)
+    modules: tuple[Any, ...] = (native_pass, minhash, novelty, snapshot)
     before = [module._NATIVE for module in modules]
     for module in modules:
         module._NATIVE = None
