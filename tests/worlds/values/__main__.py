@@ -11,9 +11,12 @@ from tests.worlds.values.served import watch_served
 from tests.worlds.values.sites import DEVELOPED, HELD
 from tests.worlds.values.software import SOFTWARE
 from tests.worlds.values.templates import TEMPLATES
+from tests.worlds.values.traditions import TRADITIONS
 from tests.worlds.values.watch import lines_of, watch_all
 
-SETS = {"own": TEMPLATES, "software": SOFTWARE, "moves": MOVES, "sites": DEVELOPED, "held": HELD}
+SETS = {
+    "own": TEMPLATES, "software": SOFTWARE, "moves": MOVES, "sites": DEVELOPED, "held": HELD, "traditions": TRADITIONS,
+}  # fmt: skip
 
 
 def main() -> None:

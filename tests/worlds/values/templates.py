@@ -26,6 +26,7 @@ class ValueTemplate(NamedTuple):
     selectors: tuple[tuple[str, str, FieldType], ...]  # Name, selector and type.
     row: str  # The label of the table row that `cell` reads.
     unit: str
+    media: str = "html"
 
     def rules(self, page: str) -> tuple[FieldRule, ...]:
         """Return the fields of a page."""

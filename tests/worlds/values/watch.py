@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
-from evercrawl.core.fields.reading import compare_page_fields, read_field, repair_missing
+from evercrawl.core.fields.reading import compare_page_fields, page_part, read_field, repair_missing
 from evercrawl.core.fields.selectors import PagePart
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
 from tests.worlds.values.facts import DayFacts, live
@@ -97,7 +97,7 @@ def watch_template(template: ValueTemplate, figures: Figures, *, seed: int, days
     versions: list[PagePart] = []
     design = 0
     for day in page_days(template, seed=seed, days=days):
-        after = PagePart(day.markup, _text(day.markup))
+        after = part_of(template, day.markup)
         compared = compare_page_fields(before, after, rules)
         for earlier in reversed(versions[-VERSIONS_BACK:]):
             compared = repair_missing(compared, earlier, after, rules) if compared.missing else compared
@@ -148,8 +148,11 @@ def _accepted(
     return rule
 
 
-def _text(markup: str) -> str:
-    return re.sub(r"<[^>]*>", "\n", markup)
+def part_of(template: ValueTemplate, markup: str) -> PagePart:
+    """Return a page as selectors see it."""
+    text = markup if template.media in ("json", "text") else re.sub(r"<[^>]*>", "\n", markup)
+    kind = {"html": "text/html", "json": "application/json", "xml": "text/xml", "text": "text/plain"}[template.media]
+    return page_part((("content-type", f"{kind}; charset=utf-8"),), markup.encode(), text)
 
 
 def watch_all(

@@ -261,16 +261,18 @@ def parse_page(
 def _repair_markup(body: bytes, kind: str, marks: int) -> bytes:
     if kind == "application/xhtml+xml":
         body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
-    if marks & MAY_HAVE_ROOTS and b"shadowrootmode" in body:
-        body = _open_shadow_roots(body)
+    if marks & MAY_HAVE_ROOTS:
+        body = open_shadow_roots(body)
     if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # The page is cut inside a tag, after a complete value: keep the tag.
         body += b">"
     return body
 
 
-def _open_shadow_roots(body: bytes) -> bytes:
+def open_shadow_roots(body: bytes) -> bytes:
     """Return a page with elements instead of declarative shadow roots: browsers show them, unlike other templates."""
+    if b"shadowrootmode" not in body:
+        return body
     opened: list[bool] = []
 
     def replaced(tag: re.Match[bytes]) -> bytes:

@@ -28,6 +28,7 @@ _TITLE_PARTS = re.compile(r"\s[|–—·•«»:-]\s")
 _BARS = re.compile(r"\s[•·|–—]\s")
 _FIGURES = re.compile(r"\d[\d.,]*\d|\d")
 _STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
+_SPECIAL = re.compile(r"[^\w-]")
 _IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
 _NAMING = ("itemprop", "property", "name", "rel")
 _NAMING_DATA = re.compile(r"data-[\w-]*(?:id|name|role|test|qa|cy|hook|source|field|type|key|label|th)", re.ASCII)
@@ -50,6 +51,11 @@ class Element(NamedTuple):
     def classes(self) -> tuple[str, ...]:
         """Return the class names."""
         return tuple(self.attributes.get("class", "").split())
+
+    @property
+    def css_tag(self) -> str:
+        """Return its tag in a CSS selector."""
+        return _SPECIAL.sub(r"\\\g<0>", self.tag)
 
 
 class PageOutline:
@@ -329,7 +335,7 @@ def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
     steps = _steps(outline, target)
     for around in outline.near_ancestors(target):
         for name in own_selectors(around):
-            for css in (*own, target.tag):
+            for css in (*own, target.css_tag):
                 yield f"{name} {css}"
         if around.place in steps:
             for name in own_selectors(around):
@@ -338,14 +344,14 @@ def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
 
 def own_selectors(element: Element) -> list[str]:
     """Return selectors by the names of an element alone."""
-    found = [f"{element.tag}{_attribute(name, value)}" for name, value in _naming(element).items()]
+    found = [f"{element.css_tag}{_attribute(name, value)}" for name, value in _naming(element).items()]
     own = element.attributes.get("id", "")
     if own and not is_generated(own):
-        found.append(f"#{own}" if _IDENTIFIER.fullmatch(own) else f"{element.tag}{_attribute('id', own)}")
+        found.append(f"#{own}" if _IDENTIFIER.fullmatch(own) else f"{element.css_tag}{_attribute('id', own)}")
     names = [name for name in element.classes if not is_generated(name)]
-    found += [f"{element.tag}{class_selector(name)}" for name in names]
+    found += [f"{element.css_tag}{class_selector(name)}" for name in names]
     if len(names) > 1:
-        found.append(element.tag + "".join(map(class_selector, names)))
+        found.append(element.css_tag + "".join(map(class_selector, names)))
     return found
 
 
@@ -376,8 +382,8 @@ def _steps(outline: PageOutline, target: Element) -> dict[int, str]:
 def _step(outline: PageOutline, element: Element) -> str:
     brothers = [at for at in outline.children.get(element.parent, []) if outline.elements[at].tag == element.tag]
     if len(brothers) == 1:
-        return element.tag
-    return f"{element.tag}:nth-of-type({brothers.index(element.place) + 1})"
+        return element.css_tag
+    return f"{element.css_tag}:nth-of-type({brothers.index(element.place) + 1})"
 
 
 def _path(outline: PageOutline, target: Element) -> str:
@@ -392,7 +398,7 @@ def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
     chosen = [outline.elements[at] for at in members]
     if not chosen:
         return []
-    tags = {one.tag for one in chosen}
+    tags = {one.css_tag for one in chosen}
     if len(tags) > 1:
         return []
     tag = tags.pop()

@@ -10,6 +10,7 @@ from evercrawl.core.change.text_diff import make_edit
 from evercrawl.core.digest import text_digest
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.encoding import decode_body, detect_charset
+from evercrawl.core.document.html import open_shadow_roots
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.fields.repair import find_repair
 from evercrawl.core.fields.selectors import PagePart, parse_selector
@@ -31,10 +32,11 @@ def rules_for(url: str, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
 
 def page_part(headers: Headers, body: bytes, text: str) -> PagePart:
     """Return what selectors are applied to: the decoded body, up to where it is too costly to parse, and the text."""
-    kept = truncate_markup(body)
+    is_html = sniff_media_type(headers, body) in HTML_TYPES
+    kept = truncate_markup(open_shadow_roots(body) if is_html else body)
     charset = detect_charset(kept, header(headers, "content-type"))
     markup = decode_body(kept[charset.bom_bytes :], charset.encoding)
-    return PagePart(markup, text, sniff_media_type(headers, body) in HTML_TYPES)
+    return PagePart(markup, text, is_html)
 
 
 def read_fields(page: PagePart, rules: Iterable[FieldRule], at: str | None = None) -> dict[str, FieldReading]:

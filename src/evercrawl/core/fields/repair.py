@@ -318,7 +318,7 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
     is_gone = not is_new and search.is_gone(now)
     if not (is_known or is_gone or (is_odd and not _found(found.label, {was.label}, 1.0, 0.0))):
         return None
-    own = [f"css:{search.place.tag}{''.join(map(class_selector, search.place.classes))}"] if is_gone else []
+    own = [f"css:{search.place.css_tag}{''.join(map(class_selector, search.place.classes))}"] if is_gone else []
     own += [*_selectors(before.outline, search.place, "", search.labels)]
     for select in [f"label:{one}" for one in search.labels] + own:
         if _value_of(select, before, rule) == was.reading.value and _value_of(select, after, rule) is None:

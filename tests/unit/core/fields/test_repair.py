@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evercrawl.core.fields.outline import PageOutline, is_generated, robust_selectors
-from evercrawl.core.fields.reading import compare_page_fields, read_field, repair_missing
+from evercrawl.core.fields.reading import compare_page_fields, page_part, read_field, repair_missing
 from evercrawl.core.fields.selectors import PagePart
 from evercrawl.model.fields import FieldRepair, FieldRule, FieldType
 from tests.worlds.values.software import SOFTWARE
@@ -161,3 +161,18 @@ def test_a_field_whose_part_is_gone_does_not_read_the_next_one():
     rule = replace(rule, repairs=tuple(one for one in found.repairs if one.is_sure))
     back = read_field(PagePart(rows.format("<li>Members <b>4,400</b></li>"), ""), rule)
     assert back.value == 4400
+
+
+def test_tags_with_colons_are_no_obstacle():
+    entries = "".join(f"<{{tag}}>{name}</{{tag}}>" for name in ("Oats", "Rye", "Barley", "Spelt"))
+    before = PagePart(f"<h2>Grain</h2>{entries.format(tag='li')}<p>More</p>", "")
+    after = PagePart(f"<h1>Mill</h1><h2>Grain</h2><w:body>{entries.format(tag='w:p')}</w:body>", "")
+    rule = FieldRule("grain", ("*",), "css:li", FieldType.LIST)
+    found = compare_page_fields(before, after, (rule,))
+    assert found.readings["grain"].value == ("Oats", "Rye", "Barley", "Spelt")
+
+
+def test_declarative_shadow_roots_are_read():
+    markup = '<x-offer><template shadowrootmode="open"><b class=price>5 €</b></template>Tea</x-offer><template>9 €</template>'
+    page = page_part((("content-type", "text/html"),), markup.encode(), "")
+    assert read_field(page, PRICE).value == 5

@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from evercrawl.core.fields.values import find_date, find_number
+from evercrawl.core.fields.values import find_date, find_number, read_text
+from evercrawl.model.fields import FieldType
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,49 @@ def test_dates(text: str, day: date | None):
     assert find_date(text) == day
 
 
+@pytest.mark.parametrize(
+    ("text", "lang", "day"),
+    [
+        ("٥ مارس ٢٠٢٦", "ar", date(2026, 3, 5)),
+        ("07\u200f/01\u200f/2026", "ar", date(2026, 1, 7)),
+        ("5 במרץ 2026", "he", date(2026, 3, 5)),
+        ("7 जन॰ 2026", "hi", date(2026, 1, 7)),
+        ("5 มี.ค. 2569", "th", date(2026, 3, 5)),
+        ("令和8年3月5日", "ja", date(2026, 3, 5)),
+        ("7 tháng 1, 2026", "vi", date(2026, 1, 7)),
+        ("2026. gada 7. janvāris", "lv", date(2026, 1, 7)),
+        ("2026 m. sausio 7 d.", "lt", date(2026, 1, 7)),
+        ("7 січ. 2026 р.", "uk", date(2026, 1, 7)),
+        ("10. listopada 2026.", "hr", date(2026, 10, 10)),
+        ("10 listopada 2026", "", date(2026, 11, 10)),
+        ("24 Agustus 2026", "id", date(2026, 8, 24)),
+        ("19 d'abr. 2026", "ca", date(2026, 4, 19)),
+        ("You may order up to 12 pieces of the stock of 2026", "en", None),
+    ],
+)
+def test_dates_of_many_languages(text: str, lang: str, day: date | None):
+    assert read_text([text], FieldType.DATE, lang=lang).value == (None if day is None else day.isoformat())
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "value", "unit"),
+    [
+        ("السعر: ١٬٨٩٩٫٥٠ ر.س", "ar", 1899.5, "SAR"),
+        ("\u200f0.99\xa0ج.م.\u200f", "ar", 0.99, "EGP"),
+        ("۱۲٬۵۰۰ تومان", "fa", 12500, "IRT"),
+        ("￥１２，８００", "ja", 12800, "JPY"),
+        ("¥88.00", "zh-cn", 88.0, "CNY"),
+        ("249 kr", "sv", 249, "SEK"),
+        ("249 kr", "", 249, "kr"),
+        ("1 234,50 ₸", "kk", 1234.5, "KZT"),
+        ("Rp1.250.000", "id", 1250000, "IDR"),
+        ("AED 45.00", "en", 45.0, "AED"),
+    ],
+)
+def test_prices_of_many_languages(text: str, lang: str, value: float, unit: str):
+    assert find_number(text, lang=lang) == (value, unit)
+
+
 def test_american_pages_write_the_month_first():
-    assert find_date("3/4/2026", is_month_first=True) == date(2026, 3, 4)
-    assert find_date("18/11/2026", is_month_first=True) == date(2026, 11, 18)
+    assert find_date("3/4/2026", lang="en-us") == date(2026, 3, 4)
+    assert find_date("18/11/2026", lang="en-us") == date(2026, 11, 18)
