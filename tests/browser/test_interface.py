@@ -260,7 +260,8 @@ def _add_an_alert(page: Page, served: Served) -> None:
     expect(page.get_by_role("status")).to_contain_text("changes found from now on")
     page.get_by_role("button", name="Send test message").click()
     expect(page.get_by_role("status")).to_contain_text("Test message sent")
-    page.get_by_role("button", name="Remove").click()
+    page.get_by_text("Remove…").click()
+    page.get_by_role("button", name="Remove this alert").click()
     expect(page.get_by_role("status")).to_contain_text("removed")
 
 

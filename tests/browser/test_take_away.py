@@ -86,7 +86,8 @@ def _expect_it_is_gone(page: Page, served: Served) -> None:
 
 def _remove_the_alert(page: Page, served: Served) -> None:
     page.goto(f"{served.address}/alert?name={ALERT}")
-    page.get_by_role("button", name="Remove").press("Enter")
+    page.get_by_text("Remove…").press("Enter")
+    page.get_by_role("button", name="Remove this alert").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("removed")
 
 

@@ -19,6 +19,7 @@ import pytest
 import evercrawl
 from evercrawl.cluster.run_requests import pending_requests, request_visits
 from evercrawl.config import create_collection, read_settings
+from evercrawl.core.change.held_changes import HOLD_SECONDS
 from tests.command_server import run_command, start_command
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
@@ -251,3 +252,26 @@ async def _while_it_runs(opened: evercrawl.Collection, url: str) -> None:
     opened.stop()
     await run
     assert opened.why(url).visits == before + 1
+
+
+def test_an_idle_watch_judges_held_changes_at_once(tmp_path: Path):
+    """A verdict waits for other pages of the site only while some are due; otherwise alerts would be late."""
+    collection, web = tmp_path / "c.evercrawl", DemoWeb()
+    with serving(web) as port:
+        env = os.environ | _environment(port)
+        assert run_command("-C", str(collection), "crawl", f"http://{HOSTS[0]}:{port}/", env=env).returncode == 0
+        web.change()
+        watching = start_command(
+            "-C", str(collection), "watch", "--refresh", env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            url, end = f"http://{HOSTS[0]}:{port}/news/4", time.monotonic() + HOLD_SECONDS / 2
+            while time.monotonic() < end:
+                newest = evercrawl.open(collection).history(url).versions[-1]
+                if newest.version == 2 and newest.change_class is not None:
+                    break
+                time.sleep(0.5)
+            assert (newest.version, newest.change_class) == (2, "content")
+        finally:
+            watching.send_signal(signal.SIGINT)
+            watching.wait(30)

@@ -34,6 +34,7 @@ PUBLIC = {
     "/logout",
     "/owner/{signature}",
     "/owner/{signature}/crawl.log",
+    "/shared/{signature}",
     "/unsubscribe/{number:int}/{signature}",
     "/mute/{number:int}/{signature}",
 }

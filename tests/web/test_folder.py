@@ -214,7 +214,7 @@ def test_tags_and_removal(own: Interface, tmp_path: Path):
     assert not list(tmp_path.glob(".removed-*"))
     assert own.operator.get("/c/one/").status_code == 404
     assert set(_rows(own)) == {"two", "three"}
-    assert "remove-collection" in own.operator.get("/access").text
+    assert "Remove collection" in own.operator.get("/access").text
 
 
 def test_a_collection_with_pages_elsewhere_is_not_removed(own: Interface, tmp_path: Path):

@@ -720,11 +720,11 @@ class Collection:
 
         return bad_links(self.path, site)
 
-    def orphans(self) -> list[str]:
-        """Return known pages that no page links to."""
+    def orphans(self, limit: int | None = None) -> list[str]:
+        """Return known pages that no page links to; with a limit, some of them."""
         from evercrawl.collection.link_report import orphans
 
-        return orphans(self.path)
+        return orphans(self.path, limit)
 
     def graph(self) -> GraphSummary:
         """Return the figures of the link graph."""

@@ -403,5 +403,7 @@ def _dead(collection: Path) -> set[int]:
     dead: set[int] = set()
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
-            dead |= {page_number(shard, page.id) for page in reader.graph_pages() if page.reason in DEAD}
+            dead |= {
+                page_number(shard, page.id) for page in reader.graph_pages(with_problems=True) if page.reason in DEAD
+            }
     return dead

@@ -158,12 +158,12 @@ def graph_summary(collection: Path) -> GraphSummary:
     )
 
 
-def orphans(collection: Path) -> list[str]:
-    """Return known pages that no page links to, without seeds."""
+def orphans(collection: Path, limit: int | None = None) -> list[str]:
+    """Return known pages that no page links to, without seeds; with a limit, some of them."""
     graph, np = fresh_graph(collection), load_numpy()
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     linked[list(graph.notes.get("seeds", []))] = True
-    return sorted(urls_of(collection, graph.pages[~linked].tolist()).values())
+    return sorted(urls_of(collection, graph.pages[~linked][:limit].tolist()).values())
 
 
 MAX_HOPS = 10
@@ -202,7 +202,7 @@ def _bad_targets(collection: Path) -> dict[int, _Target]:
     bad_targets: dict[int, _Target] = {}
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
-            for page in reader.graph_pages():
+            for page in reader.graph_pages(with_problems=True):
                 reason = page.reason or ""
                 if reason in DEAD or page.moved_to or reason == Reason.REDIRECT_LOOP.value:
                     key = int.from_bytes(page.key[-HASH_BYTES:], "big")

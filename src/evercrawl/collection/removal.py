@@ -97,6 +97,7 @@ def preview(collection: Path, settings: Settings, kind: str, name: str) -> Remov
     if not path.exists():
         return removal
     with closing(SqliteConnection(path, open_for_reading(path))) as db:
+        db.db.execute("begin")  # One snapshot; otherwise each of thousands of queries would lock the file.
         rows = select_rows(db, removal.rows_of())
     return removal if rows is None else _counted(removal, rows)
 

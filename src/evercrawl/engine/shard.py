@@ -64,6 +64,8 @@ IDLE_COMMIT_GAP = timedelta(milliseconds=30)
 """Minimum time between early commits while the queue is empty."""
 WAITING_COMMIT_GAP = timedelta(milliseconds=250)
 """Minimum time between early commits while sites wait for their delays and new pages may help."""
+SETTLE_INTERVAL_S = 10.0
+"""How often held changes are looked at, while there are some."""
 FIRST_COMMIT_VISITS = 4
 """The first commits of a run come after this many visits, later ones after half as many as there were before."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
@@ -775,11 +777,16 @@ class Shard:
         """Judge held changes whose time is up; this starts no visits, so that shards do not wake for it."""
         while True:
             await self._has_held.wait()
-            await asyncio.sleep(HOLD_SECONDS)
-            self._settle_changes()
+            await asyncio.sleep(SETTLE_INTERVAL_S)
+            self._settle_changes(everything=self._is_resting and not self._has_work_within(HOLD_SECONDS))
+
+    def _has_work_within(self, seconds: float) -> bool:
+        """Return whether something is planned within this time."""
+        until_us = self.quiet_until_us
+        return until_us is not None and until_us - self._now_us() < seconds * 1_000_000
 
     def _settle_changes(self, *, everything: bool = False) -> None:
-        """Judge held changes whose time is up; at the end of a run all of them, since no other pages will come."""
+        """Judge held changes whose time is up; all of them when no other pages will come in that time."""
         now, known = self.clock.now(), self.knowledge.change
         self._has_held.clear()
         for site_id, state in known.in_memory():

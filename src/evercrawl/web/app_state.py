@@ -33,7 +33,7 @@ from evercrawl.web.jobs import JobRunner
 
 T = TypeVar("T")
 WAIT_S = 0.15  # How long a page waits for a first answer.
-FAST_S = 0.05  # An answer computed this fast is waited for instead of showing the old one.
+FAST_S = 0.25  # An answer computed this fast is waited for instead of showing the old one.
 COST_FACTOR = 50.0  # An answer is recomputed when its age exceeds its cost by this factor.
 MAX_ENTRIES = 256
 SEVERAL_MIN_AGE_S = 3.0  # Minimum age before several answers of one page are recomputed.
@@ -204,6 +204,7 @@ class CrawlProcess:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._is_forever = False
+        self._is_stopped = False
         self.last_exit: int | None = None
 
     @property
@@ -219,7 +220,7 @@ class CrawlProcess:
         code = self._child.poll()
         if code is None:
             return True
-        self.last_exit = code
+        self.last_exit = 0 if self._is_stopped else code
         return False
 
     def start(
@@ -241,7 +242,7 @@ class CrawlProcess:
                 self._child = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, env=env
                 )
-            self._is_forever = forever
+            self._is_forever, self._is_stopped, self.last_exit = forever, False, None
             return self._child.pid
 
     @contextmanager
@@ -259,6 +260,7 @@ class CrawlProcess:
         """Stop our crawl, which saves its state; return False if there is none."""
         if not self.is_running or self._child is None:
             return False
+        self._is_stopped = True
         self._child.send_signal(signal.SIGTERM)
         return True
 

@@ -47,7 +47,8 @@ def _rect(x: float, y: float, width: float, height: float, kind: str, words: str
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "middle") -> Markup:
-    return Markup(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{escape(anchor)}">{escape(words)}</text>')
+    utc = " data-utc" if words.endswith(" UTC") else ""  # The browser shows it as local time.
+    return Markup(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{escape(anchor)}"{utc}>{escape(words)}</text>')
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> Markup:
@@ -98,6 +99,7 @@ def stacked_bars(
     """Return a chart of stacked columns; a series is its key and its label.
     `link_of` returns where a part leads, by the place of its column and its series."""
     most = round_up(max((sum(parts.values()) for _, parts in columns), default=0))
+    most += most % 2  # The line in the middle is a whole number.
     step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
     inner, wide = HEIGHT - TOP - BOTTOM, min(step * 0.8, WIDEST_BAR)
     parts = _grid(most)

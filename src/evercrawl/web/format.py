@@ -42,7 +42,7 @@ def format_duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     if seconds < 90:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+        return f"{round(seconds, 1) if seconds < 10 else round(seconds):g} s"
     minutes = round(seconds / 60)
     if minutes < 90:
         return f"{minutes} min"

@@ -320,6 +320,13 @@ select page_id, frame from outline where shard = :shard and page_id > :after ord
 select id, key, site_id, depth, version, status, reason, moved_to
   from page where shard = :shard and id > :after order by id limit :most
 
+-- problem_pages --
+-- The next pages that redirect, or that may have failed.
+select id, key, site_id, depth, version, status, reason, moved_to
+  from page where shard = :shard and id > :after
+   and (moved_to is not null or reason not in ('new', 'changed', 'same_content', 'noise', 'not_modified', 'duplicate'))
+ order by id limit :most
+
 -- page_url (id bigint) --
 -- The URL of a page.
 select id, url from page where shard = :shard and id = :id

@@ -191,10 +191,10 @@ class LogReader(ShardReader):
         except ValueError as error:
             raise StoreUnavailable(str(error)) from error
 
-    def graph_pages(self) -> Iterator[GraphPage]:
-        """Yield every page, in order of its number."""
-        after = 0
-        while rows := self.queries.rows("graph_pages", after=after, most=ROWS_AT_A_TIME):
+    def graph_pages(self, *, with_problems: bool = False) -> Iterator[GraphPage]:
+        """Yield every page, or those that redirect or may have failed, in order of their numbers."""
+        name, after = "problem_pages" if with_problems else "graph_pages", 0
+        while rows := self.queries.rows(name, after=after, most=ROWS_AT_A_TIME):
             yield from map(GraphPage._make, rows)
             after = rows[-1][0]
 

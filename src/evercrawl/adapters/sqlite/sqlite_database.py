@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from evercrawl.adapters.sql.database import SHARD, SQL, DuplicateKey, Row, Statement
@@ -24,6 +24,8 @@ from evercrawl.adapters.sqlite.state_file import (
 )
 from evercrawl.adapters.system import OpenFiles
 from evercrawl.model.settings import StoreSettings
+
+MAX_TEXTS = 20_000  # Statements of shards that are kept in memory.
 
 
 class SqliteConnection:
@@ -43,7 +45,6 @@ class SqliteConnection:
         self._reopen = reopen
         self._files = files
         self._db: sqlite3.Connection | None = db
-        self._texts: dict[str, str] = {}
         if files is not None:
             files.use(self)
 
@@ -139,10 +140,12 @@ class SqliteConnection:
         return translate_error(error, self.path)
 
     def _text(self, name: str) -> str:
-        text = self._texts.get(name)
-        if text is None:
-            text = self._texts[name] = _sqlite_text(SQL[name], self.shard)
-        return text
+        return _named_text(name, self.shard)
+
+
+@lru_cache(maxsize=MAX_TEXTS)
+def _named_text(name: str, shard: int) -> str:
+    return _sqlite_text(SQL[name], shard)
 
 
 def _sqlite_text(statement: Statement, shard: int) -> str:

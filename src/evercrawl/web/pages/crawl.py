@@ -107,8 +107,8 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Return the chart of pages due per hour."""
     hours = [data["now"] + timedelta(hours=hour) for hour in range(len(data["due_by_hour"]) + 1)]
     columns = [
-        Bar(f"{begin:%H}h", count, link_to("/frontier", due=f"{begin:%Y-%m-%dT%H:%M:%SZ}..{end:%Y-%m-%dT%H:%M:%SZ}"))
-        for (begin, end), count in zip(pairwise(hours), data["due_by_hour"], strict=True)
+        Bar(f"+{hour} h", count, link_to("/frontier", due=f"{begin:%Y-%m-%dT%H:%M:%SZ}..{end:%Y-%m-%dT%H:%M:%SZ}"))
+        for hour, ((begin, end), count) in enumerate(zip(pairwise(hours), data["due_by_hour"], strict=True))
     ]
     return {"due": linked_bars("Pages due in the next 24 hours", columns, "pages")}
 

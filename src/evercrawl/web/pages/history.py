@@ -10,6 +10,7 @@ from itertools import islice, pairwise, takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
 from evercrawl.collection.change_groups import cut_text, mute_patterns, shorten_edit, text_blocks
+from evercrawl.collection.overrides import PlaceSchedule
 from evercrawl.collection.stored_pages import canonical_page_url
 from evercrawl.collection.urls import site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -40,22 +41,26 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
             f"{explanation.url} is not in the collection: {explanation.detail}", 404, offer=explanation.url
         )
     checked = inputs.values.get("checked")
+    finished = next((visit for visit in history.visits if checked is not None and visit.at >= checked), None)
+    schedule = schedule_part(state, explanation.url + PAGE_END, explanation.url)
     return {
         "url": explanation.url,
-        "checking": checked is not None and _is_checking(history, checked, now=state.now()),
+        "checking": checked is not None and finished is None and state.now() - checked < MAX_CHECKING,
+        "finished": finished,
         "explanation": explanation,
         "title": next((kept.title for kept in reversed(history.versions) if kept.title), None),
         "has_screenshot": _has_screenshot(state, explanation.url) if history.versions else False,
         "versions": history.versions[::-1],
         "visits": history.visits[:VISITS_SHOWN],
         "visits_total": len(history.visits),
-        "schedule": schedule_part(state, explanation.url + PAGE_END, explanation.url),
+        "schedule": schedule,
+        "next_visit": _next_visit(explanation.due, schedule["deciding"], now=state.now()),
     }
 
 
-def _is_checking(history: PageHistory, asked: datetime, *, now: datetime) -> bool:
-    """Whether a visit that somebody asked for is to be expected any moment."""
-    return now - asked < MAX_CHECKING and not any(visit.at >= asked for visit in history.visits)
+def _next_visit(due: datetime | None, schedule: PlaceSchedule | None, *, now: datetime) -> datetime | None:
+    """Return when a page is visited next; a running crawl needs some seconds to apply a new schedule."""
+    return due if due is None or schedule is None or due <= now else min(due, schedule.next_time)
 
 
 def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -90,7 +95,7 @@ def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
         )
         for kept, link in zip(versions, links, strict=True)
     ]
-    form = "%H:%M:%S UTC" if begin.date() == end.date() else "%Y-%m-%d"
+    form = "%Y-%m-%d %H:%M:%S UTC" if begin.date() == end.date() else "%Y-%m-%d"
     ends = (format(begin, form), format(end, form))
     return {"versions": timeline("Versions over time; larger dots are larger changes", dots, ends)}
 

@@ -151,7 +151,7 @@ RUN_COLUMNS = (
     TableColumn("new", "New", "number"),
     TableColumn("changed", "Changed", "number"),
     TableColumn("unchanged", "Unchanged", "number", is_shown=False),
-    TableColumn("not_modified", "304", "number"),
+    TableColumn("not_modified", "304", "number", is_shown=False),
     TableColumn("skipped", "Skipped", "number"),
     TableColumn("errors", "Errors", "number"),
     TableColumn("bytes", "Bytes", "bytes"),

@@ -75,9 +75,10 @@ def link_problems(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def orphans(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return known pages that no page links to."""
-    found = _report(state, "orphans", lambda: state.collection.orphans())
-    table = listed_table(state, inputs, [{"url": url} for url in found[:MAX_LISTED]], ORPHAN_COLUMNS, "/orphans")
-    return {"total": len(found), **table_data(table, "pages")}
+    found = _report(state, "orphans", lambda: state.collection.orphans(MAX_LISTED))
+    graph = _report(state, "graph", lambda: state.collection.graph()) if len(found) == MAX_LISTED else None
+    table = listed_table(state, inputs, [{"url": url} for url in found], ORPHAN_COLUMNS, "/orphans")
+    return {"total": graph.orphans if graph else len(found), "listed": len(found), **table_data(table, "pages")}
 
 
 def graph(state: AppState, inputs: Inputs) -> dict[str, Any]:

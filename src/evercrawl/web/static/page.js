@@ -13,6 +13,13 @@ function clockTime(date) {
   return (date.toDateString() === new Date().toDateString() ? clock : dayAndClock).format(date);
 }
 
+/* A time that the server wrote in UTC, between other words. */
+function showLocalTimes(part) {
+  for (const one of part.querySelectorAll("[data-utc]")) {
+    one.textContent = one.textContent.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC/, (_, day, time) => dayAndClock.format(new Date(`${day}T${time}Z`)));
+  }
+}
+
 /* Where neighbours in the first column of a table read the same, all times of the last hours are shown with seconds. */
 function spreadTimes(part) {
   for (const body of part.querySelectorAll("tbody")) {
@@ -103,9 +110,15 @@ function siteRow(site) {
   head.append(link);
   row.append(head);
   cell(row, number.format(site.pending), "num");
-  cell(row, site.delay_ms ? (site.delay_ms / 1000).toFixed(1) + " s" : "–", "num");
-  cell(row, "").append(timeElement(site.open));
+  cell(row, site.delay_ms ? +(site.delay_ms / 1000).toFixed(1) + " s" : "–", "num");
+  cell(row, "").append(new Date(site.open) > Date.now() ? timeElement(site.open) : "now");
   cell(row, site.closed_reason ? site.closed_reason.replace(/^[a-z_]+: /, "").slice(0, 200) : "");
+  return row;
+}
+
+function emptyRow(text, columns) {
+  const row = document.createElement("tr");
+  cell(row, text).colSpan = columns;
   return row;
 }
 
@@ -128,7 +141,7 @@ function watchLive(part) {
       return;
     }
     if (progress) showProgress(part, live, progress);
-    if (live.sites.length) part.querySelector("[data-live-sites]").replaceChildren(...live.sites.map(siteRow));
+    part.querySelector("[data-live-sites]").replaceChildren(...(live.sites.length ? live.sites.map(siteRow) : [emptyRow("The queue is empty.", 5)]));
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
     spreadTimes(part);
     nameCells(part);
@@ -184,9 +197,11 @@ async function poll(part) {
   await new Promise((resume) => setTimeout(resume, 700));
   const answer = await fetch(location.href).then((response) => response.text()).catch(() => "");
   const fresh = new DOMParser().parseFromString(answer, "text/html").querySelector("[data-poll]");
-  if (!fresh) return answer ? location.reload() : poll(part);
+  const isEnd = fresh && fresh.dataset.poll !== "true" && "reloads" in part.dataset;
+  if (!fresh || isEnd) return answer ? location.reload() : poll(part);
   part.replaceWith(fresh);
   for (const time of fresh.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
+  showLocalTimes(fresh);
   spreadTimes(fresh);
   nameCells(fresh);
   for (const select of fresh.querySelectorAll("select[data-zone]")) chooseZone(select);
@@ -232,6 +247,7 @@ for (const form of document.querySelectorAll("[data-upload]")) uploadFile(form);
 for (const input of document.querySelectorAll("[data-fill]")) fillFromFile(input);
 for (const part of document.querySelectorAll("[data-poll]")) poll(part);
 for (const time of document.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
+showLocalTimes(document);
 spreadTimes(document);
 nameCells(document);
 for (const part of document.querySelectorAll(".canvas.newest")) part.scrollLeft = part.scrollWidth;
