@@ -7,16 +7,24 @@ from pathlib import Path
 
 import tantivy
 
+from evercrawl.adapters.sql.database import parse_statements
 from evercrawl.adapters.sql.log_reader import LogReader, VersionNumber, log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import TextIndex, match_count, version_key
 from evercrawl.collection.search_index import VISITS_AT_A_TIME
 
+VERSION_KEYS = parse_statements("""
+-- version_keys --
+-- The next versions: page and number.
+select page_id, number from version where shard = :shard and (page_id, number) > (:page_id, :number)
+ order by page_id, number limit :most
+""")["version_keys"]
+
 
 def version_places(reader: LogReader, after: VersionNumber) -> list[VersionNumber]:
     """Return the next versions in order of page and number."""
     page_id, number = after
-    rows = reader.queries.rows("version_keys", page_id=page_id, number=number, most=VISITS_AT_A_TIME)
+    rows = reader.queries.select(VERSION_KEYS, page_id=page_id, number=number, most=VISITS_AT_A_TIME)
     return list(map(tuple, rows))
 
 

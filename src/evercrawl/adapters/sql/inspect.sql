@@ -372,8 +372,3 @@ select v.page_id, v.number, p.url, v.title, v.lang, v.seen_us, v.words, v.signat
 -- count_versions --
 -- Number of versions.
 select count(*) from version where shard = :shard
-
--- version_keys --
--- The next versions: page and number.
-select page_id, number from version where shard = :shard and (page_id, number) > (:page_id, :number)
- order by page_id, number limit :most
