@@ -176,7 +176,6 @@ def test_keyboard_only_use(operator: BrowserContext, served: Served):
     page.keyboard.press("j")
     page.keyboard.press("x")
     page.wait_for_url("**/changes?done=*")
-    page.get_by_text("Recently read").click()
     page.get_by_role("button", name="Undo").first.click()
     page.goto(f"{served.address}/changes?since=30d")
     page.keyboard.press("j")

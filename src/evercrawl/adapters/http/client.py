@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import ssl
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -318,4 +319,6 @@ def _connect_failure(error: OSError, ip: str, site: SiteName) -> FetchFailed:
         return FetchFailed(Fault.TLS, _TLS_ERRORS.get(reason, f"the TLS handshake failed: {reason.lower()}"))
     if site.scheme == "https" and isinstance(error, (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)):
         return FetchFailed(Fault.TLS, "the server closed the connection during the TLS handshake")
-    return FetchFailed(Fault.CONNECT, f"cannot connect to {ip} port {site.port}: {error.strerror or error}")
+    # The text of asyncio names the call, not the problem.
+    problem = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+    return FetchFailed(Fault.CONNECT, f"cannot connect to {ip} port {site.port}: {problem}")

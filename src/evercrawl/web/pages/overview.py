@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
-from evercrawl.collection.runs import LiveRun, live_run, next_visit, past_run, past_runs, run_pause
+from evercrawl.collection.runs import LiveRun, closed_text, live_run, next_visit, past_run, past_runs, run_pause
 from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
 from evercrawl.model.listing import SiteRow
 from evercrawl.model.reason import Reason
@@ -112,7 +112,7 @@ def crawl_state(state: AppState) -> dict[str, Any]:
         return {**found, "state": "No crawl is running.", "share": 0.0, "left": "", "waiting": ""}
     done, queued = run.progress.fetched, run.progress.queued
     # Sites are crawled side by side, so the one that takes longest counts.
-    left_s = max((site.pending * site.delay_ms / 1000 for site in sites), default=0.0)
+    left_s = max((site.pending * site.delay_ms / 1000 for site in sites if not site.closed_reason), default=0.0)
     is_idle = run.forever and not queued and not run.progress.in_flight
     return {
         **found,
@@ -134,7 +134,7 @@ def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:
     if run_pause(state.path) is not None:
         return "Paused: no requests are sent until you resume."
     if progress.closed_note and not progress.in_flight:
-        return f"Paused: {progress.closed_note}"
+        return _closed_text(sites, now) or f"Paused: {progress.closed_note}"
     if not progress.queued and not progress.in_flight:
         due = state.cached("next due", lambda: next_visit(state.path), min_age_s=5)
         return f"Next visit {relative_time(due, now)}." if due and due > now else ""
@@ -142,6 +142,15 @@ def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:
     if slowest is None or not slowest.delay_ms:
         return ""
     return f"To be polite, {short_url(slowest.name)} gets one request every {format_duration(slowest.delay_ms / 1000)}."
+
+
+def _closed_text(sites: Sequence[SiteRow], now: datetime) -> str:
+    """Return why the first of the paused sites is paused, and when it is tried again."""
+    closed = min((site for site in sites if site.closed_reason), key=lambda site: site.open_us, default=None)
+    if closed is None:
+        return ""
+    cause = closed_text(closed.closed_reason or "")
+    return f"Paused: {short_url(closed.name)}: {cause}. Next try {relative_time(closed.open_us, now)}."
 
 
 RUN_COLUMNS = (

@@ -7,6 +7,7 @@ const number = new Intl.NumberFormat("en");
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const dayAndMinute = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 
 /* The time of day with seconds; with the day unless it is today. */
 function clockTime(date) {
@@ -16,7 +17,7 @@ function clockTime(date) {
 /* A time that the server wrote in UTC, between other words. */
 function showLocalTimes(part) {
   for (const one of part.querySelectorAll("[data-utc]")) {
-    one.textContent = one.textContent.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC/, (_, day, time) => dayAndClock.format(new Date(`${day}T${time}Z`)));
+    one.textContent = one.textContent.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(:\d\d)?) UTC/, (_, day, time, seconds) => (seconds ? dayAndClock : dayAndMinute).format(new Date(`${day}T${time}Z`)));
   }
 }
 
