@@ -65,7 +65,7 @@ IDLE_COMMIT_GAP = timedelta(milliseconds=30)
 WAITING_COMMIT_GAP = timedelta(milliseconds=250)
 """Minimum time between early commits while sites wait for their delays and new pages may help."""
 SETTLE_INTERVAL_S = 10.0
-"""How often held changes are looked at, while there are some."""
+"""How often held changes are checked, while there are some."""
 FIRST_COMMIT_VISITS = 4
 """The first commits of a run come after this many visits, later ones after half as many as there were before."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
