@@ -159,7 +159,7 @@ TABLES: Mapping[str, SqlTable] = {
             TableColumn("seen", "Seen", "time"),
             TableColumn("class", "Change", "choice"),
             TableColumn("size", "Size", "share"),
-            TableColumn("status", "Status", "number"),
+            TableColumn("status", "Status", "number", is_shown=False),
             TableColumn("content_type", "Type", is_shown=False),
             TableColumn("lang", "Language", is_shown=False),
             TableColumn("bytes", "Bytes", "bytes", is_shown=False),

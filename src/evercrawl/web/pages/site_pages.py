@@ -154,7 +154,7 @@ MAX_DELAY_S = int(MAX_RULE_DELAY.total_seconds())
 SLIDER_END_S = 120  # Usual end of the slider; the API and the command line go further.
 TRAP_COLUMNS = (
     TableColumn("pattern", "Pattern", "pattern"),
-    TableColumn("site", "Site"),
+    TableColumn("site", "Site", "site"),
     TableColumn("class", "Problem", "choice"),
     TableColumn("evidence", "Evidence"),
     TableColumn("requests", "Requests", "number"),

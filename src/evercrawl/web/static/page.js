@@ -17,7 +17,8 @@ function clockTime(date) {
 /* A time that the server wrote in UTC, between other words. */
 function showLocalTimes(part) {
   for (const one of part.querySelectorAll("[data-utc]")) {
-    one.textContent = one.textContent.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(:\d\d)?) UTC/, (_, day, time, seconds) => (seconds ? dayAndClock : dayAndMinute).format(new Date(`${day}T${time}Z`)));
+    const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.nodeValue = texts.currentNode.nodeValue.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(:\d\d)?) UTC/, (_, day, time, seconds) => (seconds ? dayAndClock : dayAndMinute).format(new Date(`${day}T${time}Z`)));
   }
 }
 
