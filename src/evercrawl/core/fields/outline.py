@@ -16,6 +16,7 @@ MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_LANDMARK = 200  # Characters of a text that are compared with those of another version.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_BESIDE_CHARS, MAX_BESIDE_TEXTS = 2000, 20  # Of what stands beside a label.
+MAX_UNIT_CHARS = 12  # Of a unit in an element of its own, after a number.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 MAX_PATH_STEPS = 100  # Matching a path takes time that grows with its steps and with the elements around each.
 STRUCK_TAGS = frozenset({"del", "s", "strike"})  # Text that no longer holds, as earlier prices.
@@ -59,9 +60,11 @@ class Element(NamedTuple):
 
 
 class PageOutline:
-    """The elements and texts of an HTML page, in document order."""
+    """The elements and texts of a page, in document order."""
 
-    def __init__(self, markup: str) -> None:
+    def __init__(self, markup: str, language: str = "css") -> None:
+        self.language = language  # In which its parts are selected; text: by labels only.
+        self.lang = ""  # That the page states.
         self.tree = LexborHTMLParser(markup or "<html>")
         self.elements: list[Element] = []
         self.texts: list[str] = []
@@ -104,6 +107,8 @@ class PageOutline:
             attributes = {name: value or "" for name, value in node.attributes.items()}
             parent = open_ones[-1][1] if open_ones else -1
             index = len(self.elements)
+            if tag == "html":
+                self.lang = attributes.get("lang", "").lower()
             self.elements.append(Element(index, tag, attributes, parent, len(self.texts), 0, node.mem_id))
             open_ones.append((node.mem_id, index))
         self.elements = [one._replace(end=ends.get(one.place, len(self.texts))) for one in self.elements]
@@ -126,7 +131,12 @@ class PageOutline:
         """Return what stands beside a text that is a label: after it in its element or the next one, or before it if
         it is the last."""
         start, end = self._beside(at)
-        return " ".join(self.texts[start:end])[:MAX_BESIDE_CHARS]
+        found = " ".join(self.texts[start:end])
+        around = self._label_part(at)[1]
+        if figures_of(found) and not any(map(str.isalpha, found)) and around.start <= at and end + 1 == around.end:
+            unit = self.texts[end]
+            found += f" {unit}" if len(unit) <= MAX_UNIT_CHARS and not figures_of(unit) else ""
+        return found[:MAX_BESIDE_CHARS]
 
     def pieces_beside(self, at: int) -> list[str]:
         """Return the texts beside a label one by one, also those between bullets and bars."""
@@ -531,7 +541,7 @@ def select_beside(page: PageOutline, label: str) -> list[str]:
     wanted = label_of(label)
     found = [text for at in _labels_at(page, wanted) if (text := page.beside(at))]
     start = re.compile(
-        r"\W*" + r"[\W_]+".join(map(re.escape, wanted.split())) + r"(?:\s*:\s*|\s+(?=.*\d))", re.IGNORECASE
+        r"[\W_]*" + r"[\W_]+".join(map(re.escape, wanted.split())) + r"(?:\s*:\s*|\s+(?=.*\d))", re.IGNORECASE
     )
     short = [text for text in page.texts if len(text) <= MAX_CELL_CHARS]
     return found or [text[rest.end() :] for text in short if (rest := start.match(text))][:MAX_TABLES]

@@ -91,7 +91,7 @@ class FieldComparison(NamedTuple):
     only: bool = False  # Changes elsewhere on the page do not count.
     repairs: tuple[FieldRepair, ...] = ()  # New selectors for those that stopped matching; empty: not found.
 
-    missing: frozenset[str] = frozenset()  # Fields without a value now and in the newest version.
+    missing: frozenset[str] = frozenset()  # Fields without a value in the newest version: to be found, or just back.
 
     def values(self) -> dict[str, FieldValue]:
         """Return what is stored with a new version: each value, its unit, and the value before if it differs."""
@@ -109,6 +109,10 @@ BEFORE = "_before"  # Follows the name of a field that has changed.
 LAST = "_last"  # Follows the name of a field that was missing: its last value.
 
 
+def _differs(was: FieldReading, now: FieldReading) -> bool:
+    return was.value != now.value or (was.unit is not None and now.unit is None)
+
+
 def compare_page_fields(before: PagePart | None, after: PagePart, rules: tuple[FieldRule, ...]) -> FieldComparison:
     """Return the fields of a page; `before` is its newest version, None: there is none. A field whose selector stopped
     matching is read by its repair, if that is sure."""
@@ -120,7 +124,7 @@ def compare_page_fields(before: PagePart | None, after: PagePart, rules: tuple[F
     repairs = []
     for rule in rules:
         was, now = earlier[rule.name], readings[rule.name]
-        repair = find_repair(before, after, rule, was, now) if was.value != now.value else None
+        repair = find_repair(before, after, rule, was, now) if _differs(was, now) else None
         if repair is None:
             continue
         repair = repair._replace(is_sure=repair.is_sure and rule.repair)
@@ -141,7 +145,7 @@ def compare_page_fields(before: PagePart | None, after: PagePart, rules: tuple[F
         only,
         tuple(repairs),
         frozenset(rule.name for rule in rules if rule.repair and earlier[rule.name].value is None)
-        & {name for name, reading in readings.items() if reading.text is None},
+        & {name for name, reading in readings.items() if reading.text is None or reading.value is not None},
     )
 
 
@@ -159,9 +163,9 @@ def repair_missing(
         repair = find_repair(earlier, after, rule, was, readings[rule.name])
         if repair is not None and repair.is_sure:
             repairs.append(repair)
-            before = readings[rule.name]
             readings[rule.name] = read_field(after, replace(rule, repairs=(*rule.repairs, repair)))
-            differences.append(FieldDifference(rule.name, before, readings[rule.name]))
+            differences = [one for one in differences if one.name != rule.name]
+            differences.append(FieldDifference(rule.name, NOTHING, readings[rule.name]))
     return found._replace(
         readings=readings, differences=tuple(differences), repairs=tuple(repairs), missing=frozenset(missing)
     )

@@ -6,16 +6,15 @@ sure only if it leads clearly over every other part of the page that reads diffe
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import date
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from evercrawl.core.fields.data_markup import PATH_ATTRIBUTE, list_paths, path_selectors
 from evercrawl.core.fields.outline import (
     Element,
     PageOutline,
@@ -30,7 +29,7 @@ from evercrawl.core.fields.outline import (
     robust_selectors,
     value_attribute,
 )
-from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
+from evercrawl.core.fields.selectors import PagePart, first_path, parse_selector, split_selector
 from evercrawl.core.fields.values import around_value, read_text
 from evercrawl.model.document import FieldValue
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
@@ -51,8 +50,6 @@ MAX_LABEL = 80  # Characters of a text that can be a label.
 MAX_PIECES = 4  # Texts beside a label of which one may be the value.
 MAX_SAME = 4  # Parts with the same value whose selectors are tried.
 MAX_DAYS = 60  # By which the date of a page usually moves at most.
-MAX_JSON_LEAVES = 20_000
-MAX_XML_ELEMENTS = 5000  # Of an XML document that are searched for a value.
 MAX_GROUPS = 40  # Groups of elements, and selectors of each, that are tried for a list.
 MAX_COMPARED = 100_000  # Pairs of entries that are compared by words.
 _BY_NAME, _BY_PLACE, _AMBIGUOUS = range(3)  # Selectors of one part; the last ones find other parts if it is missing.
@@ -63,8 +60,7 @@ _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
 _PIECE = re.compile(r"/\d+$")
-_XML_NAME = re.compile(r"^\{[^}]*\}")
-_LIST_PLACE = re.compile(r"\[\d+\]")
+_LIST_PLACE = re.compile(r"\[\d+\]$")
 
 
 class LocatedPart(NamedTuple):
@@ -106,8 +102,6 @@ def find_repair(
         return _repair_text(before, after, rule, was, now) if was.text and now.text is None else None
     if now.value is None and (found := _repair_leaf(before, after, rule, was)) is not None:
         return found
-    if not after.is_html or not before.is_html:
-        return None
     if now.value is not None and now.select == was.select and _is_by_label(was, now, after):
         return None
     if isinstance(was.value, tuple):
@@ -132,7 +126,7 @@ def _repair_text(
     before: PagePart, after: PagePart, rule: FieldRule, was: FieldReading, now: FieldReading
 ) -> FieldRepair | None:
     """Find a part again that had a text without a value, such as "sold out"."""
-    if not after.is_html or not before.is_html or rule.type is FieldType.LIST:
+    if rule.type is FieldType.LIST:
         return None
     as_text = replace(rule, type=FieldType.TEXT)
     return _repair_value(before, after, as_text, was._replace(value=was.text), now)
@@ -154,7 +148,8 @@ def _repair_value(
         is_other_selector = now.select != reading.select
         lead = score - search.score_of(now)
         doubt = 0.0 if is_other_selector else (MOVED_LEAD if is_same_design else DOUBT_LEAD)
-        if lead < doubt or best.reading.value == now.value or score < PROPOSED:
+        is_same = (best.reading.value, best.reading.unit) == (now.value, now.unit)
+        if lead < doubt or is_same or score < PROPOSED:
             return _without_value(search, now)
         is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
     same = [one[2:] for one in ranked if one[1].reading.value == best.reading.value][1:MAX_SAME]
@@ -178,7 +173,8 @@ def _tightest(ranked: list[_Ranked]) -> _Ranked:
         return ranked[0]
     for one in ranked[1:]:
         part = one[1].reading
-        if _is_around(element, one[2]) and part.value == best.reading.value and len(figures_of(part.text)) == 1:
+        is_same = (part.value, part.unit) == (best.reading.value, best.reading.unit)
+        if _is_around(element, one[2]) and is_same and len(figures_of(part.text)) == 1:
             return score, *one[1:]
     return ranked[0]
 
@@ -210,7 +206,7 @@ class _Search:
         )
         self.labels = _raw_labels(old, place) if place is not None else []
         above = old.texts[old.landmarks[around[0]]] if around[0] else ""
-        self._known = _known_elsewhere(self.earlier, place, was)
+        self._known = _known_elsewhere(old, rule.type, self.earlier, place, was)
         self._beside = [label for label in dict.fromkeys((*self.labels, above)) if _is_label(old, label)]
 
     def ranked(self) -> list[_Ranked]:
@@ -340,6 +336,9 @@ def part_selectors(page: PageOutline, element: Element) -> list[str]:
 
 def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequence[str]) -> Iterator[str]:
     """Yield selectors for a part, the most robust first: by its labels, and by names of what has the same text."""
+    if page.language in ("json", "xpath"):
+        yield from _path_selectors(page, element)
+        return
     row, column = page.cell_labels(element)
     if row and not attribute and "/" not in row + column:
         yield f"table:{row}"
@@ -352,6 +351,7 @@ def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequ
     named = next((one for one in reversed(same) if own_selectors(one)), element) if not attribute else element
     targets = [page.elements[place] for place in dict.fromkeys((named.place, element.place))]
     ranked: dict[int, list[str]] = {_BY_NAME: [], _BY_PLACE: [], _AMBIGUOUS: []}
+    targets = targets if page.language == "css" else []
     for css in [css for target in targets for css in robust_selectors(page, target)]:
         is_by_place = ":nth-of-type" in css or css.startswith("html > ")
         rank = _BY_PLACE if is_by_place else (_BY_NAME if len(page.select(css)) == 1 else _AMBIGUOUS)
@@ -360,6 +360,26 @@ def _selectors(page: PageOutline, element: Element, attribute: str, labels: Sequ
     yield from (f"label:{label}" for label in own)
     yield from (f"label:{label}/{number}" for label in labels for number in range(1, MAX_PIECES + 1))
     yield from (*ranked[_BY_PLACE], *ranked[_AMBIGUOUS])
+
+
+def _path_selectors(page: PageOutline, element: Element) -> Iterator[str]:
+    """Yield selectors for a value of JSON or XML."""
+    path = element.attributes.get(PATH_ATTRIBUTE, "")
+    entry = next((one for one in page.near_ancestors(element) if _LIST_PLACE.search(_own_step(one))), None)
+    inside = [page.elements[at] for at in page.children.get(entry.place, [])] if entry is not None else []
+    texts = [(one, page.text(one, MAX_LABEL) or "") for one in inside if one.place != element.place]
+    names = [(_data_name(one), text) for one, text in texts if one.tag == "span" and one.attributes.get(PATH_ATTRIBUTE)]
+    yield from path_selectors(path, names, page.language)
+
+
+def _own_step(element: Element) -> str:
+    """Return the last step of the path of an element, with its place in a list."""
+    return element.attributes.get(PATH_ATTRIBUTE, "")[-8:]
+
+
+def _data_name(element: Element) -> str:
+    is_attribute = "/@" in element.attributes[PATH_ATTRIBUTE][-len(element.attributes["class"]) - 2 :]
+    return f"@{element.attributes['class']}" if is_attribute else element.attributes["class"]
 
 
 def _is_named(label: str, parts: list[_Candidate]) -> bool:
@@ -401,7 +421,7 @@ def _candidates(page: PageOutline, rule: FieldRule) -> Iterator[tuple[LocatedPar
             yield found, element, ""
         stated = value_attribute(element)
         if stated is not None and rule.type is not FieldType.TEXT:
-            reading = read_text([stated[1]], rule.type)
+            reading = read_text([stated[1]], rule.type, lang=page.lang)
             if reading.value is not None:
                 yield _with_context(page, element, reading, rule.type), element, stated[0]
 
@@ -410,7 +430,7 @@ def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> LocatedPa
     text = page.text(element, 2000 if rule.type is FieldType.TEXT else MAX_VALUE_TEXT)
     if not text or element.tag in ("html", "body", "title"):
         return None
-    reading = read_text([text], rule.type)
+    reading = read_text([text], rule.type, lang=page.lang)
     return None if reading.value is None else _with_context(page, element, reading, rule.type)
 
 
@@ -460,6 +480,9 @@ def _place(page: PagePart, reading: FieldReading) -> Element | None:
     language, rest = split_selector(reading.select or "")
     if language == "css" and rest and (found := page.outline.select(rest.partition("::")[0])):
         return page.outline.elements[found[0]]
+    if path := first_path(reading.select or "", page):
+        at = [one for one in page.outline.elements if one.attributes.get(PATH_ATTRIBUTE) == path]
+        return at[0] if at else None
     return _element_with(page.outline, reading.text or "", label_of(rest))
 
 
@@ -477,7 +500,7 @@ def _element_with(page: PageOutline, text: str, words: str) -> Element | None:
 
 
 def _known_elsewhere(
-    earlier: list[_Candidate], place: Element | None, was: LocatedPart
+    page: PageOutline, kind: FieldType, earlier: list[_Candidate], place: Element | None, was: LocatedPart
 ) -> frozenset[tuple[object, str]]:
     """Return what the earlier version had elsewhere, with and without its label: such a part is not the lost one."""
     start, end = (place.start, place.end) if place is not None else (0, 0)
@@ -487,7 +510,9 @@ def _known_elsewhere(
         if element is not None and not (element.start < end and start < element.end)
     ]
     labelled = {(found.reading.value, found.label) for found in elsewhere if found.label != was.label}
-    return frozenset(labelled | {(found.reading.value, "") for found in elsewhere})
+    texts = [text for at, text in enumerate(page.texts) if not start <= at < end and len(text) <= MAX_VALUE_TEXT]
+    values = {read_text([text], kind, lang=page.lang).value for text in texts} if kind is not FieldType.TEXT else set()
+    return frozenset(labelled | {(value, "") for value in values | {found.reading.value for found in elsewhere}})
 
 
 def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, str]]) -> float:
@@ -598,13 +623,13 @@ def _repair_list(
         if _plain(text) in wanted or (is_small and any(_overlap(one, words) >= SURE_LIST for one in entries)):
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
-    best: tuple[float, str, list[str]] = (0.0, "", [])
+    best: tuple[tuple[float, int], str, list[str]] = ((0.0, 0), "", [])
     for select in _list_selectors(new, list(groups.values())):
         texts = parse_selector(select)(after)
-        share = _shared(values, texts)
+        share = _shared(values, texts), sum(text in values for text in texts)
         if share > best[0] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
             best = share, select, texts
-    share, select, texts = best
+    (share, _), select, texts = best
     if share < PROPOSED_LIST or share < 2 * kept:
         return None
     return FieldRepair(rule.name, rule.select, select, "\n".join(texts), share >= SURE_LIST, is_moved=bool(now))
@@ -616,9 +641,12 @@ def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]
     headings = dict.fromkeys(page.heading(page.elements[members[0]]) for members in found)
     labels = [text for text in headings if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) not in page.titles]
     below = [f"label:{label}/*" for label in labels if label_of(label)]
-    for members in found:
-        css = [f"css:{one}" for one in group_selectors(page, members)[:MAX_GROUPS]]
-        yield from (*css, *below) if has_named_container(page, members) else (*below, *css)
+    for members in found if page.language in ("json", "xpath") else ():
+        paths = [page.elements[at].attributes.get(PATH_ATTRIBUTE, "") for at in members[:MAX_GROUPS]]
+        yield from list_paths(paths, page.language)
+    for members in found if page.language in ("css", "text") else ():
+        css = [] if page.language == "text" else [f"css:{one}" for one in group_selectors(page, members)[:MAX_GROUPS]]
+        yield from (*css, *below) if css and has_named_container(page, members) else (*below, *css)
     for table in page_tables(page):
         label = next((row[0] for row in table.rows if len(row) > 1 and label_of(row[0])), "")
         if label and "/" not in label:
@@ -656,30 +684,27 @@ def _plain(text: str) -> str:
     return " ".join(_WORDS.findall(text.lower()))
 
 
-# Data: JSON and XML pages, and structured data in HTML
+# Structured data in HTML
 
 
 class DataLeaf(NamedTuple):
-    path: str  # With places in lists.
+    path: str
     key: str
     parent: str
     text: str
 
 
-def _leaves(page: PagePart, language: str) -> list[DataLeaf]:
-    """Return the values of a page that selectors of a language can select, with their paths; none for most."""
-    if language == "json":
-        return list(json_leaves(page.markup))
-    if language == "data" and page.is_html:
-        named = (("", *path.split("."), path, text) for path, text in page.data)
-        return [DataLeaf(path, key, parent, text) for *_, parent, key, path, text in named]
-    return list(_xml_leaves(page)) if language == "xpath" and not page.is_html else []
+def _leaves(page: PagePart) -> list[DataLeaf]:
+    """Return the values of structured data in a page, with their paths."""
+    named = (("", *path.split("."), path, text) for path, text in page.data) if page.is_html else ()
+    return [DataLeaf(path, key, parent, text) for *_, parent, key, path, text in named]
 
 
 def _repair_leaf(before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading) -> FieldRepair | None:
-    """Find a value in data by its key and its value."""
-    language = split_selector(reading.select or rule.select)[0]
-    old, new = _leaves(before, language), _leaves(after, language)
+    """Find a value of structured data by its key and its value."""
+    if split_selector(reading.select or rule.select)[0] != "data":
+        return None
+    old, new = _leaves(before), _leaves(after)
     is_list = rule.type is FieldType.LIST
 
     def value_of(text: str) -> FieldValue | tuple[str, ...]:
@@ -696,50 +721,16 @@ def _repair_leaf(before: PagePart, after: PagePart, rule: FieldRule, reading: Fi
         value = value_of(leaf.text)
         score = 4.0 * (value in wanted) + 3.0 * (leaf.key == was.key) + 1.5 * (leaf.parent == was.parent)
         score += 2.0 * (is_only and leaf.key == was.key) + _nearness(reading, FieldReading(value, leaf.text))
-        path = _LIST_PLACE.sub("[*]" if language == "json" else "", leaf.path) if is_list else leaf.path
-        if path not in best or score > best[path][0]:
-            best[path] = score, value
+        if leaf.path not in best or score > best[leaf.path][0]:
+            best[leaf.path] = score, value
     ranked = sorted(best.items(), key=lambda one: -one[1][0])
     if not ranked or ranked[0][1][0] < PROPOSED:
         return None
     path, (score, value) = ranked[0]
-    select = f"{language}:{path}"
+    select = f"data:{path}"
     if _value_of(select, after, rule) is None:
         return None
     text = "\n".join(parse_selector(select)(after))
     rival = next((one[0] for _, one in ranked[1:] if is_list or one[1] != value), 0.0)
     is_sure = _is_sure(score, score - rival, is_same_design=False)
     return FieldRepair(rule.name, rule.select, select, text, is_sure)
-
-
-def _xml_leaves(page: PagePart) -> Iterator[DataLeaf]:
-    """Yield the values of an XML document in order: texts and attributes."""
-    root = page.lxml_tree
-    elements = islice(root.iter("*"), MAX_XML_ELEMENTS) if root is not None else ()
-    for element in elements:
-        parent = element.getparent()
-        key, above = (_XML_NAME.sub("", one.tag) if one is not None else "" for one in (element, parent))
-        path = element.getroottree().getpath(element)
-        if len(element) == 0 and element.text and element.text.strip():
-            yield DataLeaf(path, key, above, element.text.strip())
-        for name, value in element.attrib.items():
-            if not name.startswith("{"):
-                yield DataLeaf(f"{path}/@{name}", name, key, value)
-
-
-def json_leaves(markup: str) -> Iterator[DataLeaf]:
-    """Yield the values of a JSON document in order."""
-    try:
-        waiting: list[tuple[str, str, str, Any]] = [("$", "", "", json.loads(markup))]
-    except (ValueError, RecursionError):
-        return
-    count = 0
-    while waiting and count < MAX_JSON_LEAVES:
-        path, key, parent, value = waiting.pop()
-        count += 1
-        if isinstance(value, dict):
-            waiting += [(f"{path}[{json.dumps(name)}]", name, key, one) for name, one in reversed(value.items())]
-        elif isinstance(value, list):
-            waiting += [(f"{path}[{at}]", key, parent, one) for at, one in reversed(list(enumerate(value)))]
-        elif value is not None:
-            yield DataLeaf(path, key, parent, value if isinstance(value, str) else json.dumps(value))

@@ -18,11 +18,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from evercrawl.core.fields.data_markup import data_markup, json_path, xml_path
 from evercrawl.core.fields.outline import STRUCK_TAGS, PageOutline, figures_of, label_of, select_beside, select_cells
 from evercrawl.core.fields.structured import select_data, structured_items, structured_values
 from evercrawl.errors import ConfigError
@@ -66,8 +68,8 @@ class PagePart:
 
     @cached_property
     def outline(self) -> PageOutline:
-        """The elements of the page with their texts."""
-        return PageOutline(self.markup)
+        """The elements of the page with their texts; of data and plain text, as if they were a page."""
+        return PageOutline(self.markup) if self.is_html else PageOutline(*data_markup(self.markup, self.text))
 
     @cached_property
     def data(self) -> list[tuple[str, str]]:
@@ -138,25 +140,46 @@ def _current_text(node: LexborNode) -> str:
     return " ".join(current if any(map(figures_of, current)) else parts).strip() or node.text(separator=" ")
 
 
+def first_path(select: str, page: PagePart) -> str:
+    """Return the path of what a selector selects first in JSON or XML; empty: nothing, or it is in another language."""
+    language, expression = split_selector(select)
+    if language == "xpath" and not page.is_html:
+        found = _xpath_results(_compiled_xpath(expression), page)
+        return xml_path(found[0]) if found else ""
+    if language == "json":
+        matches = _json_matches(_compiled_json_path(expression), page)
+        return json_path(matches[0].parts) if matches else ""
+    return ""
+
+
 def _xpath(expression: str) -> Select:
+    compiled = _compiled_xpath(expression)
+    return lambda page: [_clean(_node_text(one)) for one in _xpath_results(compiled, page)[:MAX_MATCHES]]
+
+
+def _compiled_xpath(expression: str) -> Any:
     try:
         from lxml import etree
     except ImportError as error:
         raise ConfigError(f"XPath needs lxml; {_EXTRA}") from error
     try:
-        compiled = etree.XPath(expression)
+        return etree.XPath(expression)
     except etree.XPathSyntaxError as error:
         raise ConfigError(f"{expression!r} is not an XPath expression: {error}") from error
 
-    def select(page: PagePart) -> list[str]:
-        try:
-            tree = page.lxml_tree
-            found = compiled(tree) if tree is not None else []
-        except (etree.LxmlError, ValueError):
-            return []
-        return [_clean(_node_text(one)) for one in (found if isinstance(found, list) else [found])[:MAX_MATCHES]]
 
-    return select
+def _xpath_results(compiled: Any, page: PagePart) -> list[Any]:
+    from lxml import etree
+
+    try:
+        tree = page.lxml_tree
+        if tree is None:
+            return []
+        prefixes = {} if page.is_html else {name: uri for name, uri in tree.xpath("//namespace::*") if name}
+        found = tree.xpath(compiled.path, namespaces=prefixes) if prefixes else compiled(tree)
+    except (etree.LxmlError, ValueError):
+        return []
+    return found if isinstance(found, list) else [found]
 
 
 def _node_text(found: Any) -> str:
@@ -166,6 +189,25 @@ def _node_text(found: Any) -> str:
 
 
 def _json_path(expression: str) -> Select:
+    compiled = _compiled_json_path(expression)
+
+    def select(page: PagePart) -> list[str]:
+        values = (match.value for match in _json_matches(compiled, page))
+        return [_clean(one if isinstance(one, str) else json.dumps(one)) for one in values]
+
+    return select
+
+
+def _json_matches(compiled: Any, page: PagePart) -> list[Any]:
+    import jsonpath
+
+    try:
+        return list(islice(compiled.finditer(json.loads(page.markup)), MAX_MATCHES))
+    except (ValueError, RecursionError, jsonpath.JSONPathError):
+        return []
+
+
+def _compiled_json_path(expression: str) -> Any:
     try:
         import jsonpath
     except ImportError as error:
@@ -176,18 +218,9 @@ def _json_path(expression: str) -> Select:
     for name in ("match", "search"):
         environment.function_extensions[name].check_cache = _linear_pattern
     try:
-        compiled = environment.compile(expression)
+        return environment.compile(expression)
     except jsonpath.JSONPathError as error:
         raise ConfigError(f"{expression!r} is not a JSONPath: {error}") from error
-
-    def select(page: PagePart) -> list[str]:
-        try:
-            found = compiled.findall(json.loads(page.markup))
-        except (ValueError, RecursionError, jsonpath.JSONPathError):
-            return []
-        return [_clean(one if isinstance(one, str) else json.dumps(one)) for one in found[:MAX_MATCHES]]
-
-    return select
 
 
 def _table_cells(expression: str) -> Select:
@@ -195,7 +228,7 @@ def _table_cells(expression: str) -> Select:
         raise ConfigError(f"{expression!r} names no label; write it like table:Weight or table:Oslo/July")
 
     def select(page: PagePart) -> list[str]:
-        return [_clean(text) for text in select_cells(page.outline, expression)[:MAX_MATCHES]] if page.is_html else []
+        return [_clean(text) for text in select_cells(page.outline, expression)[:MAX_MATCHES]]
 
     return select
 
@@ -203,7 +236,7 @@ def _table_cells(expression: str) -> Select:
 def _beside_label(label: str) -> Select:
     if not label_of(label):
         raise ConfigError(f"{label!r} is no label; write it like label:Weight")
-    return lambda page: [_clean(text) for text in select_beside(page.outline, label)] if page.is_html else []
+    return lambda page: [_clean(text) for text in select_beside(page.outline, label)]
 
 
 def _data_path(path: str) -> Select:

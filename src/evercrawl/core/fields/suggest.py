@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from evercrawl.core.fields.data_markup import json_leaves
 from evercrawl.core.fields.outline import (
     Element,
     PageOutline,
@@ -17,7 +18,6 @@ from evercrawl.core.fields.outline import (
     own_selectors,
     page_tables,
 )
-from evercrawl.core.fields.repair import json_leaves
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import structured_items, structured_values
 from evercrawl.core.fields.values import find_date, find_number
@@ -202,8 +202,8 @@ def _from_lists(pages: Sequence[PagePart]) -> Iterator[_Draft]:
 
 def _from_json(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     paths: dict[str, str] = {}
-    for leaf in json_leaves(pages[0].markup) if pages else ():
-        paths.setdefault(re.sub(r"\[\d+\]", "[*]", leaf.path), leaf.key)
+    for path, key in json_leaves(pages[0].markup) if pages else ():
+        paths.setdefault(re.sub(r"\[\d+\]", "[*]", path), key)
     for path, key in list(paths.items())[:MAX_PER_SOURCE]:
         yield "json", field_name([key]), f"json:{path}"
 
