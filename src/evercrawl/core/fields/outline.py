@@ -151,6 +151,8 @@ class PageOutline:
         below = [one for one in below if one.start > at and one.end > one.start]
         stops = (number for number, one in enumerate(below) if one.tag == label.tag or one.tag in _HEADINGS)
         below = below[: next(stops, None)]
+        if not below:
+            return self.texts[at + 1 : self._next_element(at, around)] if label.tag not in _ENTRIES else []
         same = list(takewhile(lambda one: one.tag == below[0].tag, below))
         while len(same) == 1 and (inner := self.children.get(same[0].place)):
             if sum(self.elements[one].end - self.elements[one].start for one in inner) < same[0].end - same[0].start:
@@ -159,6 +161,11 @@ class PageOutline:
         if len(same) == 1:
             return self.texts[same[0].start : same[0].end]
         return [" ".join(self.texts[one.start : one.end])[:MAX_BESIDE_CHARS] for one in same]
+
+    def _next_element(self, at: int, around: Element) -> int:
+        """Return where the first element with text begins after a text, in the part around it."""
+        inside = [self.elements[one] for one in self.children.get(around.place, [])]
+        return min([one.start for one in inside if at < one.start < one.end] + [around.end])
 
     def _label_part(self, at: int) -> tuple[Element, Element]:
         """Return the outermost element that has only this text, and the one around it."""
@@ -206,6 +213,11 @@ class PageOutline:
             if any(map(str.isalpha, plain)):
                 found[plain] = -1 if plain in found else at
         return {text: at for text, at in found.items() if at >= 0}
+
+    @cached_property
+    def tables(self) -> list[PageTable]:
+        """Its tables."""
+        return _read_tables(self)
 
     @cached_property
     def _headings(self) -> tuple[list[int], list[str]]:
@@ -450,6 +462,8 @@ def value_attribute(element: Element) -> tuple[str, str] | None:
 MAX_TABLES = 200  # Tables of a page that are read.
 MAX_CELLS = 20_000  # Cells of all tables of a page.
 MAX_CELL_CHARS = 2000
+MAX_PAIR_LABEL = 60  # Characters of a label in a pair of elements.
+_TABLE_PARTS = frozenset({"tr", "td", "th", "tbody", "thead", "tfoot", "dt", "dd", "option", "head", "body"})
 _LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -467,7 +481,12 @@ def label_of(text: str) -> str:
 
 
 def page_tables(page: PageOutline) -> list[PageTable]:
-    """Return the tables and definition lists of a page in order; nested tables are tables of their own."""
+    """Return the tables and definition lists of a page in order, and after them parts that look like tables of two
+    columns; nested tables are tables of their own."""
+    return page.tables
+
+
+def _read_tables(page: PageOutline) -> list[PageTable]:
     rows: dict[int, list[tuple[bool, tuple[str, ...]]]] = {}
     left = MAX_CELLS
     for element in page.elements:
@@ -486,7 +505,38 @@ def page_tables(page: PageOutline) -> list[PageTable]:
             if table in rows and cells:
                 is_head = all(cell.tag == "th" for cell in cells) and len(cells) > 1
                 rows[table].append((is_head, tuple(page.text(cell, MAX_CELL_CHARS) or "" for cell in cells)))
-    return [_as_table(page, at, found) for at, found in rows.items() if found]
+    return [_as_table(page, at, found) for at, found in rows.items() if found] + list(_pair_tables(page))
+
+
+def _pair_tables(page: PageOutline) -> Iterator[PageTable]:
+    """Yield parts whose elements are pairs of a label and a value, or in turn a label and a value of other classes."""
+    count = 0
+    for place, inner in page.children.items():
+        parts = [page.elements[at] for at in inner if page.elements[at].end > page.elements[at].start]
+        if place < 0 or len(parts) < 2 or count >= MAX_TABLES or parts[0].tag in _TABLE_PARTS:
+            continue
+        pairs = [_two_parts(page, one) for one in parts]
+        if any(pair is None for pair in pairs) or len({(one.tag, one.classes) for one in parts}) > 1:
+            pairs = list(zip(parts[::2], parts[1::2], strict=False)) if _is_alternating(parts) else []
+        rows = [tuple(page.text(one, MAX_CELL_CHARS) or "" for one in pair) for pair in pairs if pair is not None]
+        if rows and all(0 < len(row[0]) <= MAX_PAIR_LABEL and row[1] for row in rows):
+            count += 1
+            yield PageTable(page.heading(page.elements[place]), (), tuple(rows))
+
+
+def _two_parts(page: PageOutline, element: Element) -> tuple[Element, Element] | None:
+    """Return the two elements that have all the text of an element; None: it has others, or text of its own."""
+    inner = [page.elements[at] for at in page.children.get(element.place, [])]
+    inner = [one for one in inner if one.end > one.start]
+    if len(inner) != 2 or sum(one.end - one.start for one in inner) != element.end - element.start:
+        return None
+    return inner[0], inner[1]
+
+
+def _is_alternating(parts: list[Element]) -> bool:
+    """Return whether elements are in turn of two kinds."""
+    labels, values = ({(one.tag, one.classes) for one in some} for some in (parts[::2], parts[1::2]))
+    return len(parts) >= 4 and len(parts) % 2 == 0 and len(labels) == len(values) == 1 and labels != values
 
 
 def _as_table(page: PageOutline, at: int, rows: list[tuple[bool, tuple[str, ...]]]) -> PageTable:

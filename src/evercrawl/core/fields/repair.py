@@ -45,6 +45,7 @@ DOUBT_LEAD = 0.5  # From this lead on, it is proposed.
 PROPOSED = 2.5  # Evidence below this is not even worth a proposal.
 SAME_DESIGN = 0.8  # Share of the earlier names that the page still has.
 SURE_LIST, PROPOSED_LIST = 0.55, 0.3  # Share of the entries that two lists have in common.
+SAME_LIST = 0.85  # The same if one of them is read in place of another that has some of them.
 MAX_VALUE_TEXT = 120  # Characters of a part with a number or a date.
 MAX_LABEL = 80  # Characters of a text that can be a label.
 MAX_PIECES = 4  # Texts beside a label of which one may be the value.
@@ -57,6 +58,7 @@ LANDMARK_WEIGHTS = (1.5, 1.5)  # Of the same text before and after a part.
 _SMALL_TAGS = ("span", "small", "dfn", "abbr", "label", "sub", "sup", "b", "strong")  # Of labels after a value.
 _BY_LABEL = ("label", "table", "data")  # Selectors that cannot come to match something else.
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
+_TIME = re.compile(r"[T ]?(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?!\d)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
 _PIECE = re.compile(r"/\d+$")
@@ -523,11 +525,12 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         score += 0.5 if was.reading.text == now.reading.text else 0.0
     else:
         score += _nearness(was.reading, now.reading)
-    extra = len(figures_of(now.reading.text)) - max(1, len(figures_of(was.reading.text)))
+    (text, earlier) = (_TIME.sub("", one.reading.text or "") for one in (now, was))
+    extra = len(figures_of(text)) - max(1, len(figures_of(earlier)))
     score -= max(0, min(extra, 3))  # A part around it, which may come to begin with another number.
     if was.reading.unit != now.reading.unit:
         score -= 2.0
-    elif _form(was.reading.text) == _form(now.reading.text):
+    elif _form(earlier) == _form(text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
         score += 0.5 if is_words else 1.5
     elif now.reading.unit is not None:
@@ -609,7 +612,7 @@ def _repair_list(
     new = after.outline
     wanted = {_plain(value) for value in values}
     kept = _shared(values, now)
-    if kept >= SURE_LIST:
+    if kept >= SURE_LIST and (kept >= SAME_LIST or _is_same_design(before.outline, new)):
         return None
     longest = 3 * max(map(len, values)) + 50
     entries = _entry_words(values)
@@ -624,21 +627,28 @@ def _repair_list(
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
     best: tuple[tuple[float, int], str, list[str]] = ((0.0, 0), "", [])
-    for select in _list_selectors(new, list(groups.values())):
+    for select in _list_selectors(new, list(groups.values()), _list_labels(before.outline, values)):
         texts = parse_selector(select)(after)
         share = _shared(values, texts), sum(text in values for text in texts)
         if share > best[0] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
             best = share, select, texts
     (share, _), select, texts = best
-    if share < PROPOSED_LIST or share < 2 * kept:
+    if share < PROPOSED_LIST or (share < SAME_LIST if kept >= SURE_LIST else share < 2 * kept):
         return None
     return FieldRepair(rule.name, rule.select, select, "\n".join(texts), share >= SURE_LIST, is_moved=bool(now))
 
 
-def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]:
-    """Yield selectors for groups of elements, the largest group first, and for the rows of tables."""
+def _list_labels(page: PageOutline, values: Sequence[str]) -> list[str]:
+    """Return the heading above a list and the text before it."""
+    first = _element_with(page, values[0], "")
+    return [] if first is None else [page.heading(first), page.before(first)]
+
+
+def _list_selectors(page: PageOutline, groups: list[list[int]], above: list[str]) -> Iterator[str]:
+    """Yield selectors for groups of elements, the largest group first, for what follows a label, and for the rows of
+    tables."""
     found = sorted(groups, key=len, reverse=True)[:MAX_GROUPS]
-    headings = dict.fromkeys(page.heading(page.elements[members[0]]) for members in found)
+    headings = dict.fromkeys([*(page.heading(page.elements[members[0]]) for members in found), *above])
     labels = [text for text in headings if 0 < len(text) <= MAX_LABEL // 2 and label_of(text) not in page.titles]
     below = [f"label:{label}/*" for label in labels if label_of(label)]
     for members in found if page.language in ("json", "xpath") else ():
@@ -647,6 +657,8 @@ def _list_selectors(page: PageOutline, groups: list[list[int]]) -> Iterator[str]
     for members in found if page.language in ("css", "text") else ():
         css = [] if page.language == "text" else [f"css:{one}" for one in group_selectors(page, members)[:MAX_GROUPS]]
         yield from (*css, *below) if css and has_named_container(page, members) else (*below, *css)
+    if not found:
+        yield from below
     for table in page_tables(page):
         label = next((row[0] for row in table.rows if len(row) > 1 and label_of(row[0])), "")
         if label and "/" not in label:
