@@ -59,6 +59,8 @@ _SMALL_TAGS = ("span", "small", "dfn", "abbr", "label", "sub", "sup", "b", "stro
 _BY_LABEL = ("label", "table", "data")  # Selectors that cannot come to match something else.
 _FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _TIME = re.compile(r"[T ]?(?<!\d)\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?(?!\d)")
+_LABELLED = re.compile(r"[^:：]{1,40}[:：]\s*[^\s:：]")
+_OWN_LABEL = re.compile(r"\W*([^\W\d_][^:：\d]{1,38})[:：]\s*\S")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
 _PIECE = re.compile(r"/\d+$")
@@ -143,7 +145,7 @@ def _repair_value(
         return None
     score, best, element, attribute = _tightest(ranked)
     rivals = (one for one in ranked[1:] if one[1].reading.value != best.reading.value)
-    rival = next((one[0] for one in rivals if not _is_around(one[2], element)), NO_RIVAL)
+    rival = next((one[0] for one in rivals if not _is_same_part(one, best, element)), NO_RIVAL)
     is_same_design = _is_same_design(before.outline, after.outline)
     is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
     if now.value is not None:
@@ -181,6 +183,13 @@ def _tightest(ranked: list[_Ranked]) -> _Ranked:
     return ranked[0]
 
 
+def _is_same_part(one: _Ranked, best: LocatedPart, element: Element | None) -> bool:
+    """Return whether a part is around the best one, or says the same with its label."""
+    label, text = one[1].reading.text or "", best.reading.text or ""
+    is_labelled = isinstance(best.reading.value, str) and text != label and label.endswith(text)
+    return _is_around(one[2], element) or (is_labelled and _has_words(_label(label), best.label))
+
+
 def _is_around(outer: Element | None, inner: Element | None) -> bool:
     return outer is not None and inner is not None and outer.start <= inner.start and inner.end <= outer.end
 
@@ -206,7 +215,8 @@ class _Search:
         self.was = was._replace(
             is_only=_is_only(self.earlier, rule, reading), is_named=_is_named(was.label, self.earlier), landmarks=around
         )
-        self.labels = _raw_labels(old, place) if place is not None else []
+        own = _OWN_LABEL.match(reading.text or "")
+        self.labels = ([own[1].strip()] if own is not None else []) + (_raw_labels(old, place) if place else [])
         above = old.texts[old.landmarks[around[0]]] if around[0] else ""
         self._known = _known_elsewhere(old, rule.type, self.earlier, place, was)
         self._beside = [label for label in dict.fromkeys((*self.labels, above)) if _is_label(old, label)]
@@ -258,7 +268,11 @@ class _Search:
 
     def selectors(self, element: Element | None, name: str) -> list[str]:
         """Return selectors for a candidate, the most robust first."""
-        return [name] if element is None else list(_selectors(self.after.outline, element, name, self._beside))
+        if element is None:
+            return [name]
+        own = _OWN_LABEL.match(self.after.outline.text(element, MAX_VALUE_TEXT) or "") if not name else None
+        labels = [f"label:{own[1].strip()}"] if own is not None and self.rule.type is not FieldType.TEXT else []
+        return labels + list(_selectors(self.after.outline, element, name, self._beside))
 
     def part_of(self, now: FieldReading) -> LocatedPart | None:
         """Return the part that a selector finds now."""
@@ -309,7 +323,7 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
     same = [element for one, element in others if one.reading.value == now.value and one.label == found.label]
     is_known = any(
         search.old_landmarks.around(element)[0] == found.landmarks[0] != was.landmarks[0] for element in same
-    )
+    ) or (bool(same) and was.is_named and found.reading.unit != was.reading.unit)
     is_taken = any(one.label == found.label for one, _ in others)
     is_new = not _is_same_design(before.outline, after.outline)
     is_odd = was.is_named and (is_taken or (is_new and _nearness(was.reading, now) < 0))
@@ -446,7 +460,7 @@ def _with_context(page: PageOutline, element: Element, reading: FieldReading, ki
     beside = _beside(page, element)
     return LocatedPart(
         reading,
-        _label(start) or (_label(row or column) if row or column else _label(beside or page.before(element))),
+        _label(start) or (_label(row or column) if row or column else _label(_bare(beside or page.before(element)))),
         _label(end) or _label(page.after(element)),
         label_of(page.heading(element)),
         label_of(row),
@@ -464,6 +478,11 @@ def _beside(page: PageOutline, element: Element) -> str:
         return page.before(element)
     text = page.after(element) if element.end < around.end <= element.end + 2 else ""
     return text if text and page.owner(element.end).tag in (*_SMALL_TAGS, around.tag) else ""
+
+
+def _bare(text: str) -> str:
+    """Return a text that may be a label; nothing if it has a label and a value of its own."""
+    return "" if _LABELLED.match(text) is not None else text
 
 
 def _label(text: str) -> str:
@@ -541,6 +560,7 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     score += _found(was.heading, now.context, 1.0, -0.5)
     score += _found(was.row, now.context, 1.5, -1.0) + _found(was.column, now.context, 1.0, -0.5)
     score += 3.0 * _overlap(was.words, now.words | now.around) + 1.0 * _overlap(was.around, now.around | now.words)
+    score += 1.5 if _is_name(was.label, now.words) or _is_name(now.label, was.words) else 0.0
     score += 0.5 if was.tag == now.tag else 0.0
     score += sum(
         weight
@@ -551,6 +571,11 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         return score - 4.0
     is_other = was.reading.value != now.reading.value and len(now.reading.text or "") > 2
     return score - (2.0 if is_other and (now.reading.value, "") in known else 0.0)
+
+
+def _is_name(label: str, names: frozenset[str]) -> bool:
+    """Return whether a label of one version is the name of an element in the other."""
+    return 3 <= len(label) <= MAX_LABEL // 2 and set(label.split()) <= names
 
 
 def _nearness(was: FieldReading, now: FieldReading) -> float:
