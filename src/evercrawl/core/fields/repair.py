@@ -104,8 +104,10 @@ def find_repair(
     it was, or gone. `was` is its value in `before`, `now` in `after`."""
     if was.value is None:
         return _repair_text(before, after, rule, was, now) if was.text and now.text is None else None
-    if now.value is None and (found := _repair_leaf(before, after, rule, was)) is not None:
-        return found
+    leaf = _repair_leaf(before, after, rule, was) if now.value is None else None
+    if leaf is not None:
+        part = None if leaf.is_sure or rule.type is FieldType.LIST else _repair_value(before, after, rule, was, now)
+        return part if part is not None and part.is_sure else leaf
     if now.value is not None and now.select == was.select and _is_by_label(was, now, after):
         return None
     if isinstance(was.value, tuple):
@@ -156,6 +158,8 @@ def _repair_value(
         if lead < doubt or is_same or score < PROPOSED:
             return _without_value(search, now)
         is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
+        if not is_sure and (gone := _without_value(search, now)) is not None:
+            return gone
     same = [one[2:] for one in ranked if one[1].reading.value == best.reading.value][1:MAX_SAME]
     proposed = None
     for select in dict.fromkeys(css for part in [(element, attribute), *same] for css in search.selectors(*part)):
@@ -290,6 +294,11 @@ class _Search:
         is_other = (was.tag, was.classes) not in new and (place.tag, place.classes) in old
         return is_other and bool(_label(around_value(now.text or "", self.rule.type)[0]))
 
+    def is_elsewhere(self, now: FieldReading) -> bool:
+        """Return whether the earlier version had the same number elsewhere, not just by chance."""
+        is_long = isinstance(now.value, int | float) and sum(map(str.isdecimal, now.text or "")) > 1
+        return is_long and now.value != self.was.reading.value and (now.value, "") in self._known
+
     def score_of(self, now: FieldReading) -> float:
         """Return how much the part that the selector finds now is like the earlier one."""
         found = self.part_of(now)
@@ -324,8 +333,9 @@ def _without_value(search: _Search, now: FieldReading) -> FieldRepair | None:
     is_known = any(
         search.old_landmarks.around(element)[0] == found.landmarks[0] != was.landmarks[0] for element in same
     ) or (bool(same) and was.is_named and found.reading.unit != was.reading.unit)
-    is_taken = any(one.label == found.label for one, _ in others)
     is_new = not _is_same_design(before.outline, after.outline)
+    is_known |= is_new and search.is_elsewhere(now)
+    is_taken = any(one.label == found.label for one, _ in others)
     is_odd = was.is_named and (is_taken or (is_new and _nearness(was.reading, now) < 0))
     is_gone = not is_new and search.is_gone(now)
     if not (is_known or is_gone or (is_odd and not _found(found.label, {was.label}, 1.0, 0.0))):
