@@ -110,7 +110,8 @@ LAST = "_last"  # Follows the name of a field that was missing: its last value.
 
 
 def _differs(was: FieldReading, now: FieldReading) -> bool:
-    return was.value != now.value or (was.unit is not None and now.unit is None)
+    is_currency = was.unit is not None and len(was.unit) == 3 and was.unit.isupper()
+    return was.value != now.value or (is_currency and now.unit is None)
 
 
 def compare_page_fields(before: PagePart | None, after: PagePart, rules: tuple[FieldRule, ...]) -> FieldComparison:

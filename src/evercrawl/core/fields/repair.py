@@ -141,7 +141,9 @@ def _repair_text(
 def _repair_value(
     before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading, now: FieldReading
 ) -> FieldRepair | None:
-    search = _Search(before, after, rule, reading)
+    search = _Search(before, after, rule, reading, is_lost=now.value is None)
+    if now.value == reading.value:
+        return _repair_unit(search, now)
     ranked = search.ranked()
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
@@ -154,10 +156,10 @@ def _repair_value(
         is_other_selector = now.select != reading.select
         lead = score - search.score_of(now)
         doubt = 0.0 if is_other_selector else (MOVED_LEAD if is_same_design else DOUBT_LEAD)
-        is_same = (best.reading.value, best.reading.unit) == (now.value, now.unit)
-        if lead < doubt or is_same or score < PROPOSED:
+        if lead < doubt or best.reading.value == now.value or score < PROPOSED:
             return _without_value(search, now)
-        is_sure = is_sure and lead >= (LEAD if is_other_selector else MOVED_LEAD)
+        is_odd = not is_same_design and _nearness(reading, now) < 0 < _nearness(reading, best.reading)
+        is_sure = is_sure and lead >= (LEAD if is_other_selector or is_odd else MOVED_LEAD)
         if not is_sure and (gone := _without_value(search, now)) is not None:
             return gone
     same = [one[2:] for one in ranked if one[1].reading.value == best.reading.value][1:MAX_SAME]
@@ -172,6 +174,17 @@ def _repair_value(
             return repair
         proposed = proposed or repair._replace(is_sure=False)
     return proposed
+
+
+def _repair_unit(search: _Search, now: FieldReading) -> FieldRepair | None:
+    """Return a selector that also finds the currency of the same number, if the part around it has it."""
+    rule, was = search.rule, search.was.reading
+    parts = [one for one in search.ranked() if (one[1].reading.value, one[1].reading.unit) == (was.value, was.unit)]
+    for select in (css for one in parts[:MAX_SAME] for css in search.selectors(one[2], one[3])):
+        found = _read(select, search.after, rule)
+        if (found.value, found.unit) == (was.value, was.unit) and not _is_ambiguous(select, search.after):
+            return FieldRepair(rule.name, rule.select, select, found.text or "", is_sure=True, is_moved=True)
+    return None
 
 
 def _tightest(ranked: list[_Ranked]) -> _Ranked:
@@ -206,7 +219,9 @@ def _is_ambiguous(select: str, page: PagePart) -> bool:
 class _Search:
     """The search for a part of an earlier version in the newest one."""
 
-    def __init__(self, before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading) -> None:
+    def __init__(
+        self, before: PagePart, after: PagePart, rule: FieldRule, reading: FieldReading, *, is_lost: bool
+    ) -> None:
         self.before, self.after, self.rule = before, after, rule
         old, new = before.outline, after.outline
         self.place = place = _place(before, reading)
@@ -222,6 +237,7 @@ class _Search:
         own = _OWN_LABEL.match(reading.text or "")
         self.labels = ([own[1].strip()] if own is not None else []) + (_raw_labels(old, place) if place else [])
         above = old.texts[old.landmarks[around[0]]] if around[0] else ""
+        self._is_single = is_lost and all(_count(page, reading, rule.type) == 1 for page in (old, new))
         self._known = _known_elsewhere(old, rule.type, self.earlier, place, was)
         self._beside = [label for label in dict.fromkeys((*self.labels, above)) if _is_label(old, label)]
 
@@ -247,7 +263,9 @@ class _Search:
                 landmarks=self._landmarks.around(element) if element is not None else part.landmarks,
             )
             is_known = label != part.label and (part.reading.value, label) in self._known
-            found.append((_score(self.was, own, self._known) - 4.0 * is_known, own, element, name))
+            is_single = self._is_single and part.reading.value == reading.value
+            score = _score(self.was, own, self._known) - 4.0 * is_known + 1.5 * is_single
+            found.append((score, own, element, name))
         found.reverse()
         return sorted(found, key=lambda one: one[0], reverse=True)
 
@@ -436,8 +454,12 @@ def _stated(before: PagePart, after: PagePart, rule: FieldRule, was: FieldReadin
 
 
 def _value_of(select: str, page: PagePart, rule: FieldRule) -> object:
+    return _read(select, page, rule).value
+
+
+def _read(select: str, page: PagePart, rule: FieldRule) -> FieldReading:
     texts = [text for text in parse_selector(select)(page) if text]
-    return read_text(texts, rule.type, lang=page.lang).value if texts else None
+    return read_text(texts, rule.type, lang=page.lang) if texts else FieldReading(None)
 
 
 def _candidates(page: PageOutline, rule: FieldRule) -> Iterator[tuple[LocatedPart, Element, str]]:
@@ -528,6 +550,13 @@ def _element_with(page: PageOutline, text: str, words: str) -> Element | None:
             rank = len(found), not any(label and label in words for label in beside)
             best, least = (element, rank) if rank <= least else (best, least)
     return best
+
+
+def _count(page: PageOutline, reading: FieldReading, kind: FieldType) -> int:
+    """Return how many texts of a page have the same value and unit."""
+    short = (text for text in page.texts if len(text) <= MAX_VALUE_TEXT)
+    found = (read_text([text], kind, lang=page.lang) for text in short)
+    return sum((one.value, one.unit) == (reading.value, reading.unit) for one in found)
 
 
 def _known_elsewhere(
@@ -661,13 +690,13 @@ def _repair_list(
         if _plain(text) in wanted or (is_small and any(_overlap(one, words) >= SURE_LIST for one in entries)):
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
-    best: tuple[tuple[float, int], str, list[str]] = ((0.0, 0), "", [])
+    best: tuple[float, int, str, list[str]] = (0.0, 0, "", [])
     for select in _list_selectors(new, list(groups.values()), _list_labels(before.outline, values)):
         texts = parse_selector(select)(after)
-        share = _shared(values, texts), sum(text in values for text in texts)
-        if share > best[0] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
-            best = share, select, texts
-    (share, _), select, texts = best
+        share, exact = _shared(values, texts), sum(text in values for text in texts)
+        if (share, exact) > best[:2] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
+            best = share, exact, select, texts
+    share, _, select, texts = best
     if share < PROPOSED_LIST or (share < SAME_LIST if kept >= SURE_LIST else share < 2 * kept):
         return None
     return FieldRepair(rule.name, rule.select, select, "\n".join(texts), share >= SURE_LIST, is_moved=bool(now))

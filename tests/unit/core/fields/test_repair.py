@@ -177,3 +177,65 @@ def test_declarative_shadow_roots_are_read():
     markup = f"<x-offer>{root}Tea</x-offer><template>9 €</template>"
     page = page_part((("content-type", "text/html"),), markup.encode(), "")
     assert read_field(page, PRICE).value == 5
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "select"),
+    [
+        (
+            FieldRule("price", ("*",), "json:$.price", FieldType.NUMBER),
+            '{"name": "Bike", "price": 2199, "related": [{"name": "Bell", "price": 12}]}',
+            '{"data": {"title": "Bike", "unitPrice": "2199.00"}, "more": [{"title": "Bell", "unitPrice": "12.00"}]}',
+            'json:$["data"]["unitPrice"]',
+        ),
+        (
+            FieldRule("fork", ("*",), "json:$.specs.fork"),
+            '{"specs": {"frame": "Carbon", "fork": "140 mm", "weight": "12 kg"}}',
+            '{"rows": [{"k": "frame", "v": "Carbon"}, {"k": "fork", "v": "140 mm"}, {"k": "weight", "v": "12 kg"}]}',
+            'json:$["rows"][?@["k"]=="fork"]["v"]',
+        ),
+        (
+            FieldRule("parts", ("*",), "json:$.parts[*]", FieldType.LIST),
+            '{"parts": ["Bell", "Pump", "Lock"]}',
+            '{"included": [{"title": "Bell"}, {"title": "Pump"}, {"title": "Lock"}, {"title": "Bag"}]}',
+            'json:$["included"][*]["title"]',
+        ),
+        (
+            FieldRule("price", ("*",), "xpath:/shop/price", FieldType.NUMBER),
+            "<shop><name>Tent</name><price>349.00</price><other>200.00</other></shop>",
+            '<g:feed xmlns:g="http://x.example/"><g:title>Tent</g:title><g:price>349.00</g:price><o>200.00</o></g:feed>',
+            "xpath:/*[local-name()='feed']/*[local-name()='price']",
+        ),
+        (
+            FieldRule("swell", ("*",), "text:Swell: (.+)"),
+            "Bulletin\n\nWind: SW 5\nSwell: 1.2 m\nDepth: 6.4 m\n",
+            "BULLETIN\n\nWind ........... SW 5\nSwell .......... 1.2 m\nDepth .......... 6.4 m\n",
+            "table:Swell",
+        ),
+        (
+            FieldRule("notices", ("*",), "text:(?m)^- (.+)$", FieldType.LIST),
+            "Notices\n\n- Crane out of order\n- Lock closed\n- Regatta\n",
+            "# Bulletin\n\n## Notices\n\n1. Crane out of order\n2. Lock closed\n3. Regatta\n4. Dredging\n",
+            "label:Notices/*",
+        ),
+    ],
+)
+def test_fields_of_data_and_text_are_found_again(rule: FieldRule, before: str, after: str, select: str):
+    pages = [PagePart(markup, markup, is_html=False) for markup in (before, after)]
+    found = compare_page_fields(*pages, (rule,))
+    assert [(one.select, one.is_sure) for one in found.repairs] == [(select, True)]
+    assert found.readings[rule.name].value is not None
+
+
+def test_pairs_of_elements_are_read_as_a_table():
+    grid = "<div>{}</div>".format(
+        "".join(f"<p class=k>{k}</p><p class=v>{v}</p>" for k, v in zip("AB", "12", strict=True))
+    )
+    page = PagePart(f"<h2>Data</h2>{grid}", "")
+    assert read_field(page, FieldRule("b", ("*",), "table:B")).value == "2"
+    assert read_field(page, FieldRule("all", ("*",), "table:A/*", FieldType.LIST)).value == ("A 1", "B 2")
+
+
+def test_prefixes_of_xml_documents_can_be_used():
+    page = PagePart('<r xmlns:g="http://x.example/"><g:price>5 EUR</g:price></r>', "", is_html=False)
+    assert read_field(page, FieldRule("price", ("*",), "xpath://g:price", FieldType.NUMBER)).value == 5
