@@ -21,8 +21,8 @@ MAX_FILTER_CHARS = 60  # Of a text by which an entry of a list is selected.
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _BULLET = re.compile(r"\s*(?:[-*+•‣▪◦·■●○□►»–—✓✔]|\d{1,3}[.)])\s+(?=\S)")
 _TITLE = re.compile(r"\s*(#{1,6})\s+(?=\S)")
-_RULE = re.compile(r"\s*([-=_~*+|:.])(?:\s?\1|[-=|:+]){2,}\s*")
-_LABELLED = re.compile(r"[*_\s]*([^\W\d][^:：=|\t]{0,59}?)[*_]*\s*[:：=]\s*[*_]*(?=\S)")
+_RULE = re.compile(r"[-=_~*+|:. \t]{3,}")
+_LABELLED = re.compile(r"[*_\s]{0,10}([^\W\d_][^:：=|\t]{0,59})[:：=]\s*[*_]{0,4}(?=\S)")
 _CELLS = re.compile(r"\s*(?:\t|\s\.{2,}\s?|\.{3,}|\s{3,}|\s\|\s)\s*")
 
 
@@ -201,7 +201,7 @@ def _line_markup(line: str, following: str) -> tuple[str, str]:
 def _cells_of(line: str) -> list[str]:
     plain = line.strip().strip("|").strip()
     if "|" not in line and (label := _LABELLED.match(plain)) is not None:
-        return [label[1].strip(" ."), plain[label.end() :].strip(" *_")]
+        return [label[1].strip(" .*_"), plain[label.end() :].strip(" *_")]
     found = [cell.strip(" *_`") for cell in (plain.split("|") if line.strip().startswith("|") else _CELLS.split(plain))]
     return [cell for cell in found if cell]
 
