@@ -20,9 +20,9 @@ from evercrawl.collection.stored_pages import (
     decode_stored_body,
     load_page,
     parse_response,
-    read_bounded,
     read_response,
     read_stored_record,
+    select_bounded,
     utc_now,
 )
 from evercrawl.config.fields_file import (
@@ -116,7 +116,7 @@ def propose_for_page(collection: Path, settings: Settings, url: str, rule: Field
         return None
     before, was = earlier[0]
     pages = (before.page, newest.page)
-    found = read_bounded(
+    found = select_bounded(
         "repairing fields", find_repair, *pages, rule, was, now, chars=_chars(pages), limits=settings.parse
     )
     if found is None:
@@ -171,7 +171,7 @@ def pick_part(collection: Path, settings: Settings, url: str, at: str | None, pl
     page = version_part(collection, settings, stored, stored.choose(at, now=utc_now()))
     others = [version.page for version in _versions(collection, settings, stored)]
     chars = _chars((page, *others))
-    found: PickedPart | None = read_bounded(
+    found: PickedPart | None = select_bounded(
         "finding selectors", part_at, page, others, place, chars=chars, limits=settings.parse
     )
     if found is None:
@@ -277,7 +277,7 @@ def suggest_for(collection: Path, settings: Settings, url: str) -> SuggestedFiel
         if pattern != stored.page.url and version.url not in parts and matches_glob(pattern, version.url):
             parts[version.url] = _part_of(collection, settings, reader, version)
     pages = list(parts.values())
-    found = read_bounded("suggesting fields", suggest_fields, pages, chars=_chars(pages), limits=settings.parse)
+    found = select_bounded("suggesting fields", suggest_fields, pages, chars=_chars(pages), limits=settings.parse)
     return SuggestedFields(pattern if len(parts) > 1 else stored.page.url, tuple(parts), tuple(found))
 
 
@@ -306,7 +306,7 @@ def field_rows(
             continue
         page = _part_of(collection, settings, reader, version)
         seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
-        found = read_bounded(
+        found = select_bounded(
             "reading fields", read_fields, page, wanted, seen_at, chars=len(page.markup), limits=settings.parse
         )
         yield FieldRow(version.url, version.number, from_us(version.seen_us), found)

@@ -356,7 +356,7 @@ def call_bounded(
     return _parse_processes().call_now(LongCall(what, function, arguments, limits))
 
 
-def read_bounded(what: str, function: Callable[..., Any], *arguments: Any, chars: int, limits: ParseSettings) -> Any:
+def select_bounded(what: str, function: Callable[..., Any], *arguments: Any, chars: int, limits: ParseSettings) -> Any:
     """Return what a function reads in pages of so many characters with selectors; raise StoreUnavailable at a limit."""
     if chars <= QUICK_FIELD_BYTES:
         return function(*arguments)
