@@ -31,10 +31,11 @@ MAX_SITE_MISSES = {"shell": 6, "gap": 4, "scripted": 0}
 """Fruitless renders of a site without any gain before its pages of this kind are no longer sampled."""
 MIN_PROOFS = 2  # Rendered pages whose content was in their data before the browser is spared.
 MAX_OPEN_GAINS = 3  # Pages of a pattern that are compared with their data one after the other.
-GAINS_PER_MISS = 5  # A site may have one fruitless render more for this many gains.
+GAINS_PER_MISS = 5  # A pattern, and a site, may have one fruitless render more for this many gains.
 RECHECK_DAYS = 30  # A pattern without gains is sampled again after this time,
 CHANGED_RECHECK_DAYS = 1  # or after this time if its scripts have changed.
 MAX_PATTERNS = 256  # Patterns kept per site; the oldest are dropped.
+MAX_PATTERN_PAGES = 64  # Pages of a pattern that are known to have gained.
 MAX_ADDITIONS = 400  # Words and links remembered that scripts add to many pages alike.
 PLACEHOLDER_CHARS = (
     20  # An element with less text may be waiting for a script, and so may a page without a place to fill.
@@ -122,6 +123,7 @@ class PatternRenders(NamedTuple):
     paths: tuple[str, ...] = ()  # Where the data of these pages has their content.
     labels: tuple[int, ...] = ()  # What is not in the data of the first page that was compared with it.
     proofs: int = 0  # Pages in a row whose content was in their data, but for the labels.
+    pages: tuple[int, ...] = ()  # Digests of the pages that gained last.
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +315,10 @@ def choose_rendering(site: SiteRendering, url: str, evidence: Evidence, *, mode:
     if use is ScriptUse.NONE:
         return RenderChoice(False)
     known = site.patterns.get(_key(use, url))
-    most = MAX_MISSES[use]
+    most = MAX_MISSES[use] + (known.gains // GAINS_PER_MISS if known is not None else 0)
     if known is not None and known.misses >= most:
+        if word_digest(url) in known.pages:
+            return RenderChoice(True, evidence.words, is_proven=True)
         days = today - known.day
         has_new_scripts = known.scripts != evidence.scripts and days >= CHANGED_RECHECK_DAYS
         if not has_new_scripts and days < RECHECK_DAYS:
@@ -381,8 +385,14 @@ def after_render(
     key = _key(evidence.use, url)
     known = site.patterns.get(key, PatternRenders())
     embedded = _after_sample(known, sample)
+    page = word_digest(url)
+    # What is added to a page that gained before is known from then, and still nothing that all pages have.
+    is_gain = is_gain or (page in known.pages and (gain.words >= MIN_ADDED_WORDS or gain.links > 0))
     misses = 0 if is_gain else known.misses + 1
-    known = PatternRenders(known.gains + is_gain, misses, today, evidence.scripts, *embedded)
+    pages = tuple(one for one in known.pages if one != page) + (page,) * is_gain
+    known = PatternRenders(
+        known.gains + is_gain, misses, today, evidence.scripts, *embedded, pages[-MAX_PATTERN_PAGES:]
+    )
     patterns = {name: stats for name, stats in site.patterns.items() if name != key}
     while len(patterns) >= MAX_PATTERNS:
         del patterns[next(iter(patterns))]

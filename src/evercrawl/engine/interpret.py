@@ -230,14 +230,14 @@ def compare_task(task: CompareTask) -> Comparison:
     if document is None or document.stopped or document.snapshot is None or detector != DEFAULT_DETECTOR:
         # Beginnings that are alike say nothing about the rest, so that the bytes decide.
         text = document.text if document is not None and not document.stopped else None
-        change = detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text))
+        change = detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text), now=now)
         if document is not None and document.is_list:
             change = replace(change, edits=tuple(edit._replace(is_entry=True) for edit in change.edits))
         return Comparison(change)
     after = unpack_snapshot(document.snapshot)
     memory = page_memory(past.baseline)
     if past.snapshot is None or after is None:
-        change = text_change(past.text, document.text)
+        change = text_change(past.text, document.text, now=now)
         return Comparison(change, document.snapshot, memory.to_bytes())
     change, memory, site_after, held = classify_visit(
         past.snapshot, after, memory, site, now=now, page_url=page.url, visit=page.visits + 1

@@ -11,6 +11,7 @@ from evercrawl.engine.ports import DocumentHandler, ParseTask
 from evercrawl.model.document import Document
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
+CODE_TYPES = frozenset(("text/css", "text/javascript", "text/ecmascript", "text/xml", "text/xsl"))  # Not to be read.
 
 
 def parse_task(task: ParseTask, handler_of: Callable[[str], DocumentHandler | None]) -> Document | None:
@@ -30,6 +31,8 @@ def parse_task(task: ParseTask, handler_of: Callable[[str], DocumentHandler | No
     if handler is None:
         from evercrawl.core.sitemap.sitemap_reader import feed_document  # most bodies are pages
 
+        if task.kind.startswith("text/") and task.kind not in CODE_TYPES:
+            return parse_document(task.url, task.headers, task.body, agent=task.agent, limits=task.limits)
         return feed_document(task.url, task.headers, task.body)
     return handler.parse(task.url, task.headers, task.body)
 

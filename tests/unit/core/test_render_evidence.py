@@ -6,7 +6,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.render_choice import Evidence, ScriptUse, SiteRendering, evidence_in, gain_of, is_worth, sketch_of
+from evercrawl.core.render_choice import (
+    Evidence,
+    Gain,
+    ScriptUse,
+    SiteRendering,
+    after_render,
+    choose_rendering,
+    evidence_in,
+    gain_of,
+    is_worth,
+    site_rendering_bytes,
+    site_rendering_of,
+    sketch_of,
+)
 from evercrawl.model.fetch import Exchange, Fetched
 
 NAV = "<nav><a href='/'>Home</a> <a href='/feed'>Feed</a></nav>"
@@ -116,3 +129,21 @@ def test_few_words_are_a_gain_where_a_page_was_empty_or_words_have_no_spaces(bef
     sketches = [sketch_of((), f"<body><p>{text}</p></body>".encode()) for text in (before, after)]
     gain = gain_of(*sketches)
     assert is_worth(gain, SiteRendering(), Evidence(ScriptUse.SHELL), sketches[1].words.total())
+
+
+def test_a_page_that_gained_is_rendered_again_whatever_others_like_it_showed() -> None:
+    evidence = Evidence(ScriptUse.GAP, "a gap", 7)
+    gained, nothing = Gain(300, 40, 150, 2500), Gain(0, 0, 150, 150)
+    schedule = "https://days.example/harbour/schedule/"
+    site = after_render(SiteRendering(), schedule, evidence, gain=gained, is_gain=True, today=1)
+    for name in ("imprint", "login"):
+        site = after_render(
+            site, f"https://days.example/harbour/{name}/", evidence, gain=nothing, is_gain=False, today=1
+        )
+    for _ in range(3):  # What was added before is known, so that a comparison finds nothing new.
+        site = site_rendering_of(site_rendering_bytes(site))
+        assert choose_rendering(site, schedule, evidence, mode="auto", today=2).is_proven
+        site = after_render(site, schedule, evidence, gain=gained, is_gain=False, today=2)
+    for _ in range(3):
+        site = after_render(site, schedule, evidence, gain=nothing, is_gain=False, today=3)
+    assert not choose_rendering(site, schedule, evidence, mode="auto", today=4).should_render

@@ -51,6 +51,7 @@ from tests.unit.engine.visits import (
     not_modified,
     original,
     page,
+    parse_now,
     policy,
     related,
     rules,
@@ -661,3 +662,13 @@ def test_items_of_a_new_version_see_what_changed():
     (item,) = found.analysis["items"]
     assert item["title"] == "Title"
     assert any("15" in text for text in item["added"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_text"),
+    [("text/calendar", True), ("text/markdown; charset=utf-8", True), ("text/css", False), ("application/json", False)],
+)
+def test_all_types_of_text_but_code_are_read_as_text(kind: str, is_text: bool) -> None:
+    document = parse_now(fetched(b"SUMMARY:Open day", (("Content-Type", kind),)), POLICY)
+    assert (document is not None) is is_text
+    assert document is None or document.text == "SUMMARY:Open day"

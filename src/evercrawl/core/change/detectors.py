@@ -3,8 +3,11 @@ They serve comparison and content that is not HTML; they cannot tell noise from 
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict, deque
 from dataclasses import replace
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
 from xxhash import xxh64_intdigest
 
@@ -43,14 +46,16 @@ class FetchedContent(NamedTuple):
     text: str | None  # Main text; None if there is no document.
 
 
-def detect_change(detector: str, before: FetchedContent, after: FetchedContent) -> Change:
+def detect_change(
+    detector: str, before: FetchedContent, after: FetchedContent, *, now: datetime | None = None
+) -> Change:
     """Return the change between two different contents by the named detector."""
     if detector == AsciiCountDetector.name:
         change = AsciiCountDetector().compare(before.body, after.body)
     elif detector == "bytes":
         change = bytes_change()
     else:
-        return text_change(before.text, after.text)
+        return text_change(before.text, after.text, now=now)
     return _add_edits(change, before, after) if change.changed else change
 
 
@@ -65,15 +70,44 @@ def bytes_change() -> Change:
     return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", OTHER_BYTES), False, (Words("+", OTHER_BYTES),)),))
 
 
-def text_change(before: str | None, after: str | None) -> Change:
-    """Return the change between two texts; without texts, between their bytes."""
+def text_change(before: str | None, after: str | None, *, now: datetime | None = None) -> Change:
+    """Return the change between two texts; without texts, between their bytes. A line that differs in the time `now`
+    alone is the same: the server writes when it answered, as calendar files do."""
     if before is None or after is None:
         return bytes_change()
-    found = diff_text(before, after)
+    found = diff_text(before, after if now is None else _with_earlier_clocks(before, after, now))
     if not found.edits:
         return Change(ChangeClass.NOISE) if before or after else bytes_change()
     edits, omitted = limit_edits(map(_edit, found.edits), len(found.edits))
     return Change(ChangeClass.CONTENT, found.size, edits, omitted=omitted)
+
+
+MAX_CLOCK_ERROR: Final = timedelta(minutes=2)
+_STAMP = re.compile(r"\b(\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d:?\d\d)(?:\.\d+)?(?:Z|\+00:?00)?(?![+\w])", re.ASCII)
+
+
+def _with_earlier_clocks(before: str, after: str, now: datetime) -> str:
+    """Return the newer text with those lines as they were in which only a clock differs."""
+    if not _has_clock(after, now):
+        return after
+    lines = after.split("\n")
+    earlier: dict[str, deque[str]] = defaultdict(deque)
+    for line in before.split("\n"):
+        earlier[_STAMP.sub("#", line)].append(line)
+    for at, line in enumerate(lines):
+        known = earlier.get(_STAMP.sub("#", line))
+        if known and (was := known.popleft()) != line and _has_clock(line, now):
+            lines[at] = was
+    return "\n".join(lines)
+
+
+def _has_clock(text: str, now: datetime) -> bool:
+    """Return whether a text has a time that can only be that of the answer."""
+    try:
+        times = [datetime.fromisoformat(found[1]).replace(tzinfo=UTC) for found in _STAMP.finditer(text)]
+    except ValueError:
+        return False
+    return any(abs(time - now) <= MAX_CLOCK_ERROR for time in times)
 
 
 def _edit(block: BlockEdit) -> Edit:

@@ -31,6 +31,7 @@ MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
 MAX_QUOTED_PAGES = 8  # New pages with the same words that are compared.
 MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
 MIN_SHIFT_SIZE = 0.1  # Share of a list page that differs when its entries move.
+MIN_MOVED_ENTRIES = 3  # So many entries of one page follow from others where it is a list.
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
 MAX_CAUSE_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
@@ -95,7 +96,7 @@ def group_changes(
         is_of_lists = is_of_lists and len(listed.intersection(group.pages)) * 2 >= len(group.pages)
         follows = is_of_lists or lists[site_of(group.pages[0])].explain_all(group)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
-    mixed = {url for of_site in lists.values() for url in of_site.pages_with_moved_entries()}
+    mixed = dict(page for of_site in lists.values() for page in of_site.pages_with_moved_entries())
     return sorted(groups, key=lambda group: _significance(group, mixed), reverse=True)
 
 
@@ -180,21 +181,32 @@ def _with_folded(group: EditGroup, others: Sequence[EditGroup]) -> EditGroup:
 # Rank
 
 
-def _significance(group: EditGroup, mixed: set[str]) -> tuple[int, bool, bool, int, float, int]:
-    """Return what groups are sorted by: prose, other content, metadata, lists, the template, noise; of each, those
-    last whose pages also follow from others, as a list with summaries does, and sentences before short lines."""
-    tier = 5 if any(map(_is_prose, group.edits)) else 4
+def _significance(group: EditGroup, mixed: Mapping[str, bool]) -> tuple[int, bool, bool, int, float, int]:
+    """Return what groups are sorted by: prose, other content, both on pages that mostly follow from others, as lists
+    with summaries do, metadata, lists, the template, noise; of each, those last whose pages also follow from others,
+    and sentences before short lines. `mixed`: such pages, and whether they mostly follow."""
+    tier = 6 if any(map(_is_prose, group.edits)) else 5
+    if all(mixed.get(page) for page in group.pages) and not any(map(_is_edited_sentence, group.edits)):
+        tier -= 2
     if group.kind is not ChangeClass.CONTENT:
-        tier = 3
-    if group.is_listing:
         tier = 2
-    if group.is_template:
+    if group.is_listing:
         tier = 1
+    if group.is_template:
+        tier = 0
     size = group.size if _BYTES_KEYS.isdisjoint(group.keys) else 0.0
     size /= 1 + log2(max(1, len(group.pages) - len(group.listings)))
     texts = (" ".join(run.text for run in edit.words) for edit in group.edits if _is_prose(edit))
     has_sentence = any(len(text.split()) >= MIN_SENTENCE_WORDS for text in texts)
-    return tier, not mixed.issuperset(group.pages), has_sentence, _rank(group.kind), size, len(group.pages)
+    return tier, not mixed.keys() >= set(group.pages), has_sentence, _rank(group.kind), size, len(group.pages)
+
+
+def _is_edited_sentence(edit: Edit) -> bool:
+    """Return whether a few words of a text changed: nobody but an author does that, also on a page with lists."""
+    counts = dict.fromkeys(" -+", 0)
+    for run in edit.words:
+        counts[run.sign] += len(run.text.split())
+    return edit.sign == "~" and _is_prose(edit) and counts[" "] >= max(MIN_SENTENCE_WORDS, counts["-"], counts["+"])
 
 
 def _rank(kind: ChangeClass) -> int:
@@ -295,14 +307,16 @@ class _Lists:
             return None
         return next((cause for cause in found.values() if cause.is_edited), next(iter(found.values())))
 
-    def pages_with_moved_entries(self) -> Iterator[str]:
-        """Yield the pages with entries that came or went with other pages, or several that mention changed ones."""
+    def pages_with_moved_entries(self) -> Iterator[tuple[str, bool]]:
+        """Yield the pages with entries that came or went with other pages, or several that mention changed ones, and
+        whether these are most of what changed, or many."""
         for visit in self._visits:
             own = [edit for edit in visit.change.edits if not edit.is_template]
             entries = [text for edit in own if _is_entry(edit) for _, text in _sides(edit)]
             mentioned = {cause.url for text in entries for cause in self._mentioned(text, visit.url)}
             if self._explained_entries(own, visit.url) or len(mentioned) > 1:
-                yield visit.url
+                explained = sum(self._explain(edit, visit.url) is not None for edit in own)
+                yield visit.url, explained * 2 > len(own) or max(explained, len(mentioned)) >= MIN_MOVED_ENTRIES
 
     def _followers(self, visits: Sequence[_Visit]) -> dict[int, CausePage]:
         """Return which visits show entries of lists, and besides them only a part of what one other page shows."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.detectors import DETECTORS, AsciiCountDetector, FetchedContent, ascii_count, detect_change
-from evercrawl.model.change import NO_CHANGE, ChangeClass
+from evercrawl.model.change import NO_CHANGE, Change, ChangeClass
 
 DETECTOR = AsciiCountDetector()
 
@@ -51,3 +53,20 @@ def test_every_detector_says_what_changed() -> None:
     (edit,) = detect_change("paper-ascii-count", FetchedContent(b"\x89PNG 1", None), other).edits
     assert edit.added
     assert detect_change("paper-ascii-count", FetchedContent(b"ab", "ab"), FetchedContent(b"ba", "ba")) == NO_CHANGE
+
+
+def test_a_clock_in_a_calendar_file_is_noise_and_an_event_that_moved_is_not() -> None:
+    calendar = "BEGIN:VEVENT\nDTSTAMP:{stamp}\nDTSTART:20270301T090000Z\nSUMMARY:Open day\nEND:VEVENT"
+    before = calendar.format(stamp="20261119T202601Z")
+    now = datetime(2026, 11, 19, 21, 15, 8, tzinfo=UTC)
+    after = calendar.format(stamp="20261119T211507Z")
+
+    def change(newer: str) -> Change:
+        contents = (FetchedContent(text.encode(), text) for text in (before, newer))
+        return detect_change("meaning", *contents, now=now)
+
+    assert change(after).kind is ChangeClass.NOISE
+    (edit,) = change(after.replace("20270301T09", "20270301T10")).edits
+    assert (edit.removed, edit.added) == ("DTSTART:20270301T090000Z", "DTSTART:20270301T100000Z")
+    assert change(before.replace("20261119T202601Z", "20261231T202601Z")).kind is ChangeClass.CONTENT
+    assert change(after.replace("T211507Z", "T256199Z")).kind is ChangeClass.CONTENT

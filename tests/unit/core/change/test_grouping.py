@@ -310,3 +310,27 @@ def test_a_log_of_changes_comes_after_the_changes() -> None:
         CausePage(f"{HOST}/museum", "Museum notes", is_edited=True),
     )
     assert [pages for pages, _ in shown(changes, *causes)] == [["/museum"], ["/users/1"]]
+
+
+def test_a_cell_comes_before_pages_of_lists_whose_excerpts_moved_on() -> None:
+    titles = [f"The {word} of the old harbour" for word in ("walls", "cranes", "sheds", "boats")]
+    excerpts = [f"{title} were repaired, which took all of the summer, and more than was planned." for title in titles]
+
+    def shifted(page: int) -> tuple[str, Change]:
+        new, old = titles[page], titles[page + 1]
+        entries = came(new), went(old), came(f"{new}: 3 notes"), went(f"{old}: 3 notes")
+        return content(f"/archive/{page}", *entries, edit("", excerpts[page]), edit(excerpts[page + 1], ""))
+
+    prices = content("/prices", edit("Lamp, two flames 40", "Lamp, two flames 417.30"), size=0.02)
+    found = [pages for pages, _ in shown([shifted(0), shifted(1), prices], CausePage(f"{HOST}/walls", titles[0]))]
+    assert found[0] == ["/prices"]
+
+
+def test_an_edited_sentence_on_a_page_with_a_list_of_changed_pages_comes_first() -> None:
+    entries = [came(f"Notes of meeting {word}") for word in ("one", "two", "three")]
+    causes = [CausePage(f"{HOST}/{at}", f"Notes of meeting {word}") for at, word in enumerate(("one", "two", "three"))]
+    changes = [
+        content("/stock", edit("Lamps left 40", "Lamps left 41")),
+        content("/start", *entries, edit(SENTENCE, SENTENCE.replace("six", "seven"))),
+    ]
+    assert [pages for pages, _ in shown(changes, *causes)] == [["/start"], ["/stock"]]
