@@ -250,10 +250,9 @@ impl<'a, 'py> Walk<'a, 'py> {
                     }
                 }
                 LINK => {
-                    let child = node.first_child();
-                    if child.is_some_and(|child| (BLOCK..DROP).contains(&self.kind_of(child.tag()))) {
+                    if self.holds_blocks(node) {
                         self.open_card(node)?;
-                        at = child;
+                        at = node.first_child();
                         continue;
                     }
                     self.add_link(node)?;
@@ -543,7 +542,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         let mut found = None;
         if only == Some(tags.text) {
             found = Some(text::collapse(&child.own_text()));
-        } else if only == Some(tags.a) {
+        } else if only == Some(tags.a) && !self.holds_blocks(child) {
             let text = child.text();
             if !text.is_empty() && !text::is_blank(&text) {
                 let outside = (self.path, self.name, self.flag);
@@ -566,6 +565,17 @@ impl<'a, 'py> Walk<'a, 'py> {
             self.add(text, path, name, flag, only == Some(tags.a))?;
         }
         Ok(false)
+    }
+
+    fn holds_blocks(&self, link: Node) -> bool {
+        let mut child = link.first_child();
+        while let Some(node) = child {
+            if (BLOCK..DROP).contains(&self.kind_of(node.tag())) {
+                return true;
+            }
+            child = node.next();
+        }
+        false
     }
 
     fn link_text(&self, node: Node, text: &str) -> String {

@@ -480,7 +480,7 @@ class _BlockWalk:
         text: str | None = None
         if only == _TEXT_ID:
             text = child.text_content
-        elif only == _A:
+        elif only == _A and not _holds_blocks(child):
             text = child.text_lexbor()
             if text and not text.isspace():
                 outside = (self.path, self.name, self.flag)
@@ -501,6 +501,17 @@ class _BlockWalk:
         if text:
             self._add(text, path, name, flag, is_linked=only == _A)
         return False
+
+
+def _holds_blocks(link: LexborNode) -> bool:
+    """Return whether a link is around whole blocks, as the cards of overviews are."""
+    child = link.first_child
+    while child is not None:
+        tag = child.tag_id
+        if _BLOCK <= (_KINDS[tag] if tag < len(_KINDS) else _INLINE) < _DROP:
+            return True
+        child = child.next
+    return False
 
 
 def _link_text(node: LexborNode, text: str) -> str:
@@ -572,10 +583,9 @@ def _walk_blocks(body: LexborNode) -> _Blocks:
                 walk.begin_part(text)
                 pieces.append(text)
         elif kind == _LINK:
-            child = node.first_child
-            if child is not None and _BLOCK <= (kinds[child.tag_id] if child.tag_id < known_kinds else 0) < _DROP:
+            if _holds_blocks(node):
                 walk.open_card(node)
-                node = child
+                node = node.first_child
                 continue
             walk.add_link(node, node.text_lexbor())
         elif kind == _PHRASE:

@@ -54,6 +54,14 @@ def test_indentation_does_not_move_the_border_of_a_block():
     )
 
 
+@pytest.mark.parametrize("start", ["", " ", "\n ", "<img src=/ada.svg>"])
+@pytest.mark.parametrize("wrapper", ["section", "li"])
+def test_the_blocks_in_a_link_are_texts_of_their_own(start: str, wrapper: str) -> None:
+    card = "<div><h3>Ada Lovat</h3><p>Keeper of the lock.</p><ul><li>Outposts<li>Traps</ul></div>"
+    snapshot = snapshot_html(f"<main><h1>Speakers</h1><{wrapper}><a href=/ada>{start}{card}</a></{wrapper}></main>")
+    assert list(snapshot.texts) == ["Speakers", "Ada Lovat", "Keeper of the lock.", "Outposts", "Traps"]
+
+
 def test_an_image_that_a_script_loads_has_the_url_that_the_script_reads():
     markup = '<main><img src="data:image/gif;base64,R0lG" data-src="/harbour.jpg"><img data-lazy-src="/b.jpg"></main>'
     assert [image.url for image in snapshot_html(markup).references] == ["/harbour.jpg", "/b.jpg"]
