@@ -171,6 +171,16 @@ def test_feeds_and_shared_links_name_the_collection(web: Interface):
     assert set(paths["/api/v1/collections/{name}"]) == {"get", "patch", "delete"}
 
 
+def test_a_shared_difference_opens_without_a_login(web: Interface):
+    page = web.operator.get(f"{COAST}/change-list.json?limit=1").json()["changes"][0]["url"]
+    share = urlsplit(web.operator.get(f"{COAST}/diff.json?url={quote(page, safe='')}").json()["share"])
+    answer = web.anybody.get(f"{share.path}?{share.query}")
+    assert share.path.startswith(f"{COAST}/shared/")
+    assert answer.status_code == 200
+    assert "Link to share" not in answer.text
+    assert "<ins>" in answer.text
+
+
 def test_search_finds_pages_of_all_collections(web: Interface):
     found = web.operator.get("/search.json?q=harbour").json()
     assert found["errors"] == []

@@ -108,3 +108,22 @@ def _assert_as_described(answer: Any, described: dict[str, Any], components: dic
         jsonschema_rs.validator_for({**content[kind]["schema"], "components": components}).validate(answer.json())
     if answer.status_code == 201 and "location" in answer.headers:
         assert answer.headers["location"].startswith("/api/v1/")
+
+
+@pytest.mark.parametrize("body", [{"paused": "true"}, {"paused": 0}, {"paused": None}, {"refresh": None}])
+def test_values_in_json_need_the_type_of_their_parameter(master: TestClient, body: dict[str, object]) -> None:
+    answer = master.patch("/api/v1/runs/current", json=body)
+    assert answer.status_code == 400
+    assert answer.json()["detail"].endswith("must be true or false")
+
+
+def test_a_whole_number_may_have_a_point(master: TestClient) -> None:
+    marked = {"keys": "1", "label": "a page", "until": 1.0}
+    assert master.post("/api/v1/read-marks", json=marked).status_code == 201
+    assert master.post("/api/v1/read-marks", json=marked | {"until": "1"}).status_code == 400
+
+
+@pytest.mark.parametrize("key", ["", "a b", "é", "x" * 201])
+def test_an_idempotency_key_is_visible_ascii(master: TestClient, key: str) -> None:
+    answer = master.post("/api/v1/verifications", headers={"Idempotency-Key": key.encode()})
+    assert answer.status_code == 400

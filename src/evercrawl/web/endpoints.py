@@ -28,7 +28,7 @@ from evercrawl.web.access_control import error_response, has_valid_csrf, split_b
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.format import json_bytes
-from evercrawl.web.route import Action, ActionResult, BadRequest, Inputs, Parameter, View
+from evercrawl.web.route import Action, ActionResult, BadRequest, Inputs, Parameter, ParameterKind, View
 from evercrawl.web.table_page import table_csv
 from evercrawl.web.templates import render
 from evercrawl.web.views import CHARTS
@@ -80,7 +80,7 @@ async def handle_errors(request: Request, state: AppState, call: Callable[[], Aw
     except PrivateAddressError as error:
         return error_page(request, 403, str(error), state)
     except ConfigError as error:
-        is_missing = "no version" in str(error)
+        is_missing = "no version" in str(error) or "is not in this collection" in str(error)
         return error_page(request, 404 if is_missing else 400, str(error), state)
     except ClientDisconnect:
         return error_response(400, "the request is incomplete")
@@ -174,12 +174,12 @@ def _render_view(request: Request, state: AppState, view: View, inputs: Inputs) 
     return Response(page, media_type="text/html", headers={"Vary": "Accept"})
 
 
-async def read_body(request: Request) -> dict[str, str]:
-    """Return the fields of a form or of a JSON object, as text."""
+async def read_body(request: Request, parameters: Sequence[Parameter] = ()) -> dict[str, str]:
+    """Return the fields of a form or of a JSON object, as text; values in JSON must have the type of the parameter."""
     body = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        return _json_fields(body)
+        return _json_fields(body, {one.name: one.kind for one in parameters})
     if kind not in ("application/x-www-form-urlencoded", ""):
         raise BadRequest("send a form or a JSON object", 415)
     try:
@@ -189,26 +189,28 @@ async def read_body(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in found.items()}
 
 
-def _json_fields(body: bytes) -> dict[str, str]:
+def _json_fields(body: bytes, kinds: Mapping[str, ParameterKind]) -> dict[str, str]:
     try:
         found = orjson.loads(body or b"{}")
     except orjson.JSONDecodeError as error:
         raise BadRequest("the body is not JSON") from error
     if not isinstance(found, dict):
         raise BadRequest("the body must be a JSON object")
-    return {str(name): _field_text(name, value) for name, value in found.items() if value is not None}
+    return {name: _field_text(name, value, kinds.get(name, "text")) for name, value in found.items()}
 
 
-def _field_text(name: str, value: object) -> str:
-    match value:
-        case bool():
+def _field_text(name: str, value: object, kind: ParameterKind) -> str:
+    match kind, value:
+        case "bool", bool():
             return "true" if value else "false"
-        case str():
-            return value
-        case int():
+        case "integer", float() if value.is_integer():
+            return str(int(value))
+        case "integer", int() if not isinstance(value, bool):
             return str(value)
-        case _:
-            raise BadRequest(f"{name[:100]} must be a string, an integer, true or false")
+        case (("text" | "url" | "time" | "choice" | "texts" | "list"), str()):
+            return value
+    types = {"bool": "true or false", "integer": "a whole number"}
+    raise BadRequest(f"{name[:100]} must be {types.get(kind, 'a string')}")
 
 
 def action_endpoint(state: AppState, action: Action) -> Endpoint:
@@ -243,7 +245,7 @@ class ResourceRoute(Route):
 
 
 async def _run_action(request: Request, state: AppState, action: Action) -> Response:
-    fields = await read_body(request)
+    fields = await read_body(request, action.parameters)
     if not has_valid_csrf(request, fields.pop("csrf", None)):
         raise BadRequest("this form has expired; go back, reload the page and try again", 403)
     if state.read_only:
@@ -261,8 +263,8 @@ async def _run_action(request: Request, state: AppState, action: Action) -> Resp
 
 
 def _claim_key(request: Request, state: AppState, action: Action, key: str) -> str:
-    if not 0 < len(key) <= MAX_KEY_CHARS:
-        raise BadRequest(f"an Idempotency-Key has 1 to {MAX_KEY_CHARS} characters")
+    if len(key) > MAX_KEY_CHARS or not KEY_PATTERN.fullmatch(key):
+        raise BadRequest(f"an Idempotency-Key has 1 to {MAX_KEY_CHARS} visible ASCII characters")
     return f"{state.path} {request.state.user.name} {action.name} {key}"
 
 
@@ -296,6 +298,7 @@ def _action_response(action: Action, result: ActionResult) -> Response:
 
 
 MAX_KEYS, MAX_KEY_CHARS = 1000, 200
+KEY_PATTERN = re.compile("[!-~]+")
 KEY_LIFETIME_S = 24 * 3600.0
 
 

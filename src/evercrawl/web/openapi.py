@@ -8,7 +8,7 @@ from typing import Any
 
 from evercrawl.model import __version__
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.endpoints import MAX_KEY_CHARS
+from evercrawl.web.endpoints import KEY_PATTERN, MAX_KEY_CHARS
 from evercrawl.web.route import API, Action, Parameter, View, path_parameters
 from evercrawl.web.table_page import row_schema
 from evercrawl.web.views import PROTOCOLS, ProtocolRoute, operations
@@ -48,7 +48,7 @@ _KEY = {
     "in": "header",
     "required": False,
     "description": "Repeat a request with the same key, and it is done once; the first response is sent again.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": "^[!-~]+$"},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": f"^{KEY_PATTERN.pattern}$"},
 }
 
 _IN_PATH = {

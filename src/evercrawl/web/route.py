@@ -21,6 +21,7 @@ API = "/api/v1"
 MAX_TEXT_CHARS = 8192
 _SLOT = re.compile(r"\{(\w+)\}")
 ParameterKind = Literal["text", "url", "integer", "time", "bool", "choice", "texts", "list"]
+_TIME_PATTERN = "^(|now|today|yesterday|[0-9.]+ ?[A-Za-z]+( ago)?|[0-9]{4}[-0-9]*([ T][0-9:.]+(Z|[+-][0-9:]+)?)?)$"
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -144,6 +145,7 @@ class Parameter:
     minimum: int = 0
     maximum: int = 2**53
     longest: int = MAX_TEXT_CHARS
+    pattern: str = ""  # For the schema; whoever reads the value explains what is wrong with it.
 
     def parse(self, text: str | None, *, now: datetime) -> Any:
         """Return the typed value; raise BadRequest if the text is not valid."""
@@ -205,10 +207,14 @@ class Parameter:
                 found = {"type": "string", "enum": list(self.choices)}
             case "texts":
                 found = {"type": "array", "items": {"type": "string", "maxLength": self.longest}}
+            case "time":
+                found = {"type": "string", "maxLength": self.longest, "pattern": _TIME_PATTERN}
             case _:
                 found = {"type": "string", "maxLength": self.longest}
         if self.required and found["type"] == "string" and self.kind != "choice":
             found["minLength"] = 1
+        if self.pattern:
+            found["pattern"] = f"^{self.pattern}$"
         return found if self.default is None else found | {"default": self.default}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,9 +27,18 @@ _HINTS = {"time": ">7d, 2026-11-01", "share": ">=0.1", "choice": "exact, !not"}
 
 def table_parameters(columns: Sequence[TableColumn], *, filters: bool = True) -> tuple[Parameter, ...]:
     """Return the parameters of a table."""
+    named = "|".join(re.escape(column.name) for column in columns)
+    sortable = "|".join(re.escape(column.name) for column in columns if column.is_sortable)
     return (
-        Parameter("sort", "Name of a column; with a minus sign in front, in descending order."),
-        Parameter("columns", "Names of the columns to show, separated by commas.", "list"),
+        Parameter(
+            "sort", "Name of a column; with a minus sign in front, in descending order.", pattern=f"(-?({sortable}))?"
+        ),
+        Parameter(
+            "columns",
+            "Names of the columns to show, separated by commas.",
+            "list",
+            pattern=f"(({named})(,({named}))*)?",
+        ),
         AFTER,
         Parameter("before", "Go back in a list: `previous` of the response."),
         limit(50, MAX_ROWS),

@@ -44,7 +44,7 @@ def _table(name: str, key: str) -> dict[str, Any]:
 
 VIEWS: tuple[View, ...] = (
     View("overview", "/", "/overview", "Show the collection at a glance.", overview.overview, title="Overview"),
-    View("add", "/add", "/previews", "Show a look at new sites.", add_site.add, (add_site.LOOK, add_site.URLS)),
+    View("add", "/add", "/previews", "Show a look at new sites.", add_site.add, add_site.LOOK_PARAMETERS),
     View(
         "live",
         "/live",

@@ -7,7 +7,7 @@ import logging
 import re
 import secrets
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from evercrawl.collection.overrides import page_place, set_schedule
@@ -26,12 +26,14 @@ from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter
 
 log = logging.getLogger("evercrawl")
 MAX_TEXT_CHARS = 900_000  # Of the URLs, or of a file with them.
+MAX_LINK_CHARS = 50_000  # Of the URLs in a link.
 MAX_BACK_CHARS = 1500  # Of a refused text that the form shows again.
 MAX_LOOKS = 5  # Sites that are checked; the others are added without.
 MAX_JOBS = 20  # The oldest look is forgotten.
 MAX_ALERT_PLACES = 20  # With more, the alert reports every page.
 URLS = Parameter("urls", "URLs, or the content of a list, sitemap, OPML or bookmarks file.", longest=MAX_TEXT_CHARS)
 LOOK = Parameter("look", "Key of a look.", default="")
+LOOK_PARAMETERS = (LOOK, replace(URLS, longest=MAX_LINK_CHARS))
 ADD_PARAMETERS = (
     LOOK,
     URLS,

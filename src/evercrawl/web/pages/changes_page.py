@@ -81,7 +81,7 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "state": inputs["state"],
         "groups_total": news.total_groups,
         "groups": [_group(one) for one in groups],
-        "until": str(news.newest_us),
+        "until": news.newest_us,
         "events": {kind: [event for event in news.events if event.kind == kind] for kind in ("gone", "back", "new")},
         "read_marks": inbox.reviews(READ_MARKS_SHOWN),
         "mutes": inbox.mutes(),
@@ -136,7 +136,7 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
         "diff": diff_link(group.pages[0], one.newest_us),
         "newest": from_us(one.newest_us),
         "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MAX_KEYS]),
-        "until": str(one.newest_us),
+        "until": one.newest_us,
         "parts": one.parts,
         "sites": sorted({site_of(page) for page in group.pages})[:MAX_SITES],
     }

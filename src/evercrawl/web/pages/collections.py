@@ -232,7 +232,7 @@ FOLDER_VIEWS: tuple[View, ...] = (
     View(
         "search-all", "/search", "/search", "Search the text of all collections.", search_all,
         (
-            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
+            Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`.", longest=2000),
             Parameter("tag", "Only collections with this tag."),
             limit(20, 100),
         ),

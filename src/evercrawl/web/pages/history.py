@@ -143,11 +143,11 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def shared_path(state: AppState, found: VersionDiff) -> str:
-    """Return a link that opens this difference without a login, and nothing else."""
+    """Return the path below the collection that opens this difference without a login, and nothing else."""
     pair = {"url": found.url, "a": f"v{found.before.version}", "b": f"v{found.after.version}"}
     seen = f"{found.before.seen_at:%Y%m%d%H%M%S}-{found.after.seen_at:%Y%m%d%H%M%S}"
     pair["seen"] = seen  # A page that was removed and came back has other versions with the same numbers.
-    return link_to(f"{state.base}/shared/{state.auth.signature(' '.join(('diff', *pair.values())))}", **pair)
+    return link_to(f"/shared/{state.auth.signature(' '.join(('diff', *pair.values())))}", **pair)
 
 
 def shared_diff(state: AppState, values: Mapping[str, Any], signature: str) -> dict[str, Any]:

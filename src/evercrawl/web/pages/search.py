@@ -18,7 +18,7 @@ LINKS_SHOWN = 200
 FACETS = ("site", "lang", "changed", "sentiment", "type")
 """Parameters that narrow a search; each is also an operator of the query."""
 SEARCH_PARAMETERS = (
-    Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
+    Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`.", longest=2000),
     Parameter("as_of", "Search the collection as it was then: 2026-05, 30d.", "time"),
     Parameter("site", "Only this host or folder."),
     Parameter("lang", "Only this language, such as de."),

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from evercrawl.collection.alerts.subscriptions import CallbackReply
 from evercrawl.collection.site_list import find_site
 from evercrawl.collection.urls import canonical, fetch_text, request_announced, site_of
-from evercrawl.web.access_control import RateLimit
+from evercrawl.web.access_control import RateLimit, error_response
 from evercrawl.web.app_state import AppState
 from evercrawl.web.route import BadRequest, Parameter
 
@@ -160,4 +160,6 @@ class HubCallbacks:
 
 
 def _hub_response(reply: CallbackReply) -> Response:
+    if reply.status >= 400 and not reply.body:
+        return error_response(reply.status, "there is no such subscription")
     return Response(reply.body, reply.status, media_type="text/plain")

@@ -23,13 +23,14 @@ MAX_CAPTURES = 20_000  # Captures that one response covers; longer lists need se
 BLOCK, MAX_PAGES = 1000, 40
 MAX_LINES = 100_000
 COUNT_WAIT_S = 10.0
+DIGITS = "([0-9]{1,14})?"
 _SHARED_PARAMETERS = (
     Parameter("url", "The URL; `*` at the end means prefix, `*.` at the start domain.", "url", required=True),
     Parameter("matchType", "How URLs match.", "choice", choices=("exact", "prefix", "host", "domain")),
-    Parameter("from", "Start time: 1 to 14 digits."),
-    Parameter("to", "End time: 1 to 14 digits."),
+    Parameter("from", "Start time: 1 to 14 digits.", pattern=DIGITS),
+    Parameter("to", "End time: 1 to 14 digits.", pattern=DIGITS),
     Parameter("sort", "Newest first, or nearest to `closest` first.", "choice", choices=("reverse", "closest")),
-    Parameter("closest", "Sort by the distance to this time: 1 to 14 digits."),
+    Parameter("closest", "Sort by the distance to this time: 1 to 14 digits.", pattern=DIGITS),
     Parameter(
         "collapse", "Only the first of neighbouring lines with the same field, or its first N characters: field[:N]."
     ),
