@@ -39,7 +39,7 @@ limits!(
     MIN_TICKET_FIELDS, MAX_CHARS_BEFORE_TITLE, MAX_TEASER_CHARS, MIN_TEASERS, MAX_TEASER_SHARE, MAX_LEADS,
     MIN_LEAD_CHARS, MIN_TITLE_CHARS, MAX_ANNOUNCEMENT_CHARS, MAX_LOOSE_LINE_CHARS, MAX_LAST_LINE_CHARS,
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
-    MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS,
+    MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS, MAX_PHRASE_CHARS,
     MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_STEPS, HARMLESS_BYTES,
     MAX_NESTING, MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS, MAX_CACHED_CHARS,
 );
@@ -132,8 +132,17 @@ pub struct Config {
     pub note_names: HashSet<String>,
     pub step_keys: HashSet<String>,
     pub step_types: HashSet<String>,
-    pub line_keys: HashSet<String>,
     pub phrase_starts: HashSet<String>,
+    pub needed_words: HashMap<String, Vec<String>>,
+    pub counted_starts: HashSet<String>,
+    /// Phrases by their first characters.
+    pub line_starts: HashMap<String, Vec<String>>,
+    pub whole_lines: HashSet<String>,
+    pub trailing: HashSet<char>,
+    pub short_starts: Vec<String>,
+    pub credit_starts: Vec<String>,
+    pub credit_words: Vec<String>,
+    pub agencies: Vec<String>,
     pub empty_ends: Vec<String>,
     pub credit_ends: Vec<String>,
     pub section_names: Vec<String>,
@@ -150,6 +159,14 @@ pub struct Config {
     pub tuple_new: Py<PyAny>,
     /// The names of attributes that lexbor knows, by number.
     pub known_names: HashMap<usize, Py<PyString>>,
+}
+
+const CREDIT_CHARS: usize = 10;
+
+/// Whether a line begins with a number and a word.
+fn starts_with_count(line: &str) -> bool {
+    let after = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    after.strip_prefix(' ').is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_alphabetic()))
 }
 
 thread_local! {
@@ -198,8 +215,16 @@ impl Config {
             note_names: item(from, "note_names")?.extract()?,
             step_keys: item(from, "step_keys")?.extract()?,
             step_types: item(from, "step_types")?.extract()?,
-            line_keys: item(from, "line_keys")?.extract()?,
             phrase_starts: item(from, "phrase_starts")?.extract()?,
+            needed_words: item(from, "needed_words")?.extract()?,
+            counted_starts: item(from, "counted_starts")?.extract()?,
+            line_starts: item(from, "line_starts")?.extract()?,
+            whole_lines: item(from, "whole_lines")?.extract()?,
+            trailing: characters(from, "trailing")?,
+            short_starts: item(from, "short_starts")?.extract()?,
+            credit_starts: item(from, "credit_starts")?.extract()?,
+            credit_words: item(from, "credit_words")?.extract()?,
+            agencies: item(from, "agencies")?.extract()?,
             empty_ends: item(from, "empty_ends")?.extract()?,
             credit_ends: item(from, "credit_ends")?.extract()?,
             section_names: item(from, "section_names")?.extract()?,
@@ -293,18 +318,55 @@ impl Config {
 
     /// What to do with a short line (`classify_line`).
     pub fn classify_line(&self, py: Python<'_>, line: &str) -> PyResult<u8> {
-        let may_mean = self.line_keys.contains(&text::lower(py, text::cut(line, self.limits.KEY_CHARS as usize))?)
-            || self.unkeyed_first.contains(&text::first(line))
-            || self.credit_ends.iter().any(|end| line.ends_with(end.as_str()));
+        let may_mean = if line.is_ascii() {
+            self.may_mean(line)
+        } else {
+            self.line_starts.contains_key(&text::lower(py, text::cut(line, self.limits.KEY_CHARS as usize))?)
+                || self.unkeyed_first.contains(&text::first(line))
+                || self.ends_like_credit(line)
+        };
         if !may_mean {
             return Ok(0);
         }
         self.functions.classify_line.bind(py).call1((line,))?.extract()
     }
 
+    /// Whether a line of ASCII characters contains one of the phrases.
+    fn may_mean(&self, line: &str) -> bool {
+        let most = self.limits.MAX_PHRASE_CHARS as usize;
+        let lowered = text::cut(line, most).to_ascii_lowercase();
+        if let Some(starts) = self.line_starts.get(text::cut(&lowered, self.limits.KEY_CHARS as usize)) {
+            let is_whole = || self.whole_lines.contains(lowered.trim_end_matches(|sign| self.trailing.contains(&sign)));
+            if starts.iter().any(|start| lowered.starts_with(start.as_str())) || (line.len() < most && is_whole()) {
+                return true;
+            }
+        }
+        if self.unkeyed_first.contains(&text::first(line)) {
+            return self.short_starts.iter().any(|start| line.starts_with(start.as_str())) || starts_with_count(line);
+        }
+        self.ends_like_credit(line) && self.may_end_with_credit(&line.to_ascii_lowercase())
+    }
+
+    fn ends_like_credit(&self, line: &str) -> bool {
+        self.credit_ends.iter().any(|end| line.ends_with(end.as_str()))
+    }
+
+    fn may_end_with_credit(&self, lowered: &str) -> bool {
+        let inside = lowered.rfind('(').map_or("", |at| &lowered[at + 1..]);
+        let end = lowered.strip_suffix(')').unwrap_or(lowered);
+        let end = end.strip_suffix(" images").unwrap_or(end);
+        self.credit_words.iter().any(|word| inside.starts_with(word.as_str()))
+            || self.agencies.iter().any(|agency| end.ends_with(agency.as_str()))
+    }
+
     pub fn is_credit(&self, py: Python<'_>, line: &str) -> PyResult<bool> {
         if !self.credit_letters.contains(&text::first(line)) {
             return Ok(false);
+        }
+        let start = text::cut(line, CREDIT_CHARS);
+        if start.is_ascii() {
+            let start = start.to_ascii_lowercase();
+            return Ok(self.credit_starts.iter().any(|word| start.starts_with(word.as_str())));
         }
         self.functions.is_credit.bind(py).call1((line,))?.extract()
     }

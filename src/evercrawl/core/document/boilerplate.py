@@ -423,9 +423,11 @@ _RIGHTS = (
     "©",
     "ⓒ",
 )
+CREDIT_WORDS = "image|photo|picture|pic|foto|bild|credit|source|quelle|imagen|crédit|fuente"
+AGENCIES = "getty|ap|afp|reuters|dpa|istock|shutterstock"
 _CREDIT_AT_END = re.compile(
-    r"\((?:image|photo|picture|pic|foto|bild|credit|source|quelle|imagen|crédit|fuente)s?\b[^()]*\)$"
-    r"|(?:/|photo by |via |image: |©)\s*(?:getty|ap|afp|reuters|dpa|istock|shutterstock)(?: images)?\)?$",
+    rf"\((?:{CREDIT_WORDS})s?\b[^()]*\)$"
+    rf"|(?:/|photo by |via |image: |©)\s*(?:{AGENCIES})(?: images)?\)?$",
     re.IGNORECASE,
 )
 _SERVER_SIGNATURE = re.compile(r".* Server at \S+ Port \d+")
