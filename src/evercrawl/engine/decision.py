@@ -29,6 +29,7 @@ from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.ports import DocumentHandler, DocumentParser, FieldRules
+from evercrawl.model import wide
 from evercrawl.model.change import Change, Mute
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import FetchResult
@@ -196,6 +197,7 @@ class SiteKnowledge(NamedTuple):
     may_check_gone: bool = False  # The visit may be postponed until the site has answered invented URLs.
 
 
+@wide
 class Related(NamedTuple):
     """What the store knows about an answer: its content, its links and pages like it."""
 
@@ -244,6 +246,7 @@ class Suspicion(NamedTuple):
     redirect: str = ""  # Where a page leads instead that may ask to sign in.
 
 
+@wide
 class SiteUpdate(NamedTuple):
     """New state of the site after a visit; None: unchanged."""
 
@@ -258,6 +261,7 @@ class SiteUpdate(NamedTuple):
     log: tuple[str, ...] = ()
 
 
+@wide
 class Decision(NamedTuple):
     """Everything that a visit writes."""
 

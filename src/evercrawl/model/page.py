@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from evercrawl.model import wide
 from evercrawl.model.change import Change
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
@@ -54,6 +55,7 @@ class NewPage(NamedTuple):
     generation: int = 0
 
 
+@wide
 class Candidate(NamedTuple):
     """A URL in scope, found on a page, by a redirect or given by the user; it may be known already."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from evercrawl.model import wide
+
 
 class RobotsRecord(NamedTuple):
     """The last robots.txt of a site. Times are microseconds since 1970."""
@@ -21,6 +23,7 @@ class RobotsRecord(NamedTuple):
     unreachable_since_us: int | None = None
 
 
+@wide
 class Site(NamedTuple):
     """A site as stored."""
 

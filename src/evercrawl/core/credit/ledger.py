@@ -9,6 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from evercrawl.model import wide
+
 MICROS = 1_000_000  # Units of one credit. All sums are in units.
 SEED_CREDITS = 1_000_000
 """X. Ten million pages hold 100,000 units each on average; 64 bits count the flow of nine million times the sum."""
@@ -24,6 +26,7 @@ class PageCredit(NamedTuple):
     generation: int = 0  # The generation in which it last earned.
 
 
+@wide
 class CreditLedger(NamedTuple):
     """The credit of a shard: minted + received = sent + Lambda's + held by its pages + unallocated."""
 

@@ -6,7 +6,7 @@ queue: views come after pages, and kinds without new content last."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -218,7 +218,7 @@ SHARED_ABOVE = 0.5  # Their share among all rests of the value.
 RESTS_PER_CHOICE = 4
 """Rests of a value for each choice at its place. Five products with the same ten parts are no five views."""
 MAX_PLACES = 4096  # Places in paths that are remembered.
-CACHED_URLS = 1024  # A visit asks several times about the same URLs.
+CACHED_FOLDERS = 1024
 
 _HASH_IN_PATH = re.compile(r"(?<![0-9a-z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}(?![0-9a-z])", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -237,27 +237,33 @@ class PathPlace(NamedTuple):
 class _FolderPlace(NamedTuple):
     """A segment of a folder, as of a path but without the end of the rest."""
 
-    before: str
-    value: str
-    rest: str
-    has_hash: bool
+    place: PathPlace
     has_letter: bool
+    before_hash: int
+    value_hash: int
+    start: str  # What is before the segment, and the beginning of the rest.
 
 
-def places_in(url: str) -> Iterator[PathPlace]:
-    """Yield the segments of a URL that may choose a view, and the pairs of a view and a version. The rest names
+def places_in(url: str) -> list[PathPlace]:
+    """Return the segments of a URL that may choose a view, and the pairs of a view and a version. The rest names
     something: it has a letter."""
+    places, name = _places_and_name(url)
+    return [place._replace(rest=place.rest + name) for place, *_ in places]
+
+
+def _places_and_name(url: str) -> tuple[Sequence[_FolderPlace], str]:
+    """Return the segments of the folder whose rest has a letter, and the name behind them."""
     folder, _, name = url.partition("?")[0].rpartition("/")
     places = _folder_places(folder)
-    if places:
-        name = _without_hashes(name)
-        has_letter = _LETTER.search(name) is not None
-        for place in places:
-            if has_letter or place.has_letter:
-                yield PathPlace(place.before, place.value, place.rest + name, place.has_hash)
+    if not places:
+        return (), ""
+    name = _without_hashes(name)
+    if _LETTER.search(name) is None:
+        return [place for place in places if place.has_letter], name
+    return places, name
 
 
-@lru_cache(maxsize=CACHED_URLS)
+@lru_cache(maxsize=CACHED_FOLDERS)
 def _folder_places(folder: str) -> tuple[_FolderPlace, ...]:
     start = folder.find("/", folder.find("//") + 2)
     if start < 0:
@@ -268,7 +274,8 @@ def _folder_places(folder: str) -> tuple[_FolderPlace, ...]:
 
     def add(before: str, value: str, after: int, *, has_hash: bool) -> None:
         rest = "".join(f"{segment}/" for segment in plain[after:])
-        found.append(_FolderPlace(before, value, rest, has_hash, _LETTER.search(rest) is not None))
+        has_letter, place = _LETTER.search(rest) is not None, PathPlace(before, value, rest, has_hash)
+        found.append(_FolderPlace(place, has_letter, hash(before), hash(value), f"{before}\n{rest}"))
 
     for depth in range(1, min(MAX_DEPTH + 1, len(segments))):
         value, has_hash = plain[depth], plain[depth] != segments[depth]
@@ -289,23 +296,6 @@ def _without_hashes(segment: str) -> str:
 def _version(segment: str) -> str:
     """Return a segment with a mark for each hash and number: behind a view, both are versions."""
     return _NUMBER.sub("#", _HASH_IN_PATH.sub("#", segment)) if _DIGIT.search(segment) else segment
-
-
-class _PlaceKeys(NamedTuple):
-    """The hashes under which a segment is remembered."""
-
-    before: int
-    value: int
-    rest: int  # With what is before the segment.
-    has_hash: bool
-
-
-@lru_cache(maxsize=CACHED_URLS)
-def _keys_of(url: str) -> tuple[_PlaceKeys, ...]:
-    return tuple(
-        _PlaceKeys(hash(before), hash(value), hash(f"{before}\n{rest}"), has_hash)
-        for before, value, rest, has_hash in places_in(url)
-    )
 
 
 @dataclass(slots=True)
@@ -340,28 +330,32 @@ class PathViews:
 
     def pages_of(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is a view."""
-        for place in _keys_of(url):
-            values = self._places.setdefault(place.before, {})
-            rest = self._rests.get(place.rest)
-            if rest is None or place.value not in rest.values:
-                rest = self._learn(place, values, url)
-            if rest.value != place.value and _is_choice(values, place.value):
+        places, name = _places_and_name(url)
+        rests, known = self._rests, self._places
+        for place, _, before, value, start in places:
+            values = known.get(before)
+            if values is None:
+                values = known[before] = {}
+            key = hash(start + name)
+            rest = rests.get(key)
+            if rest is None or value not in rest.values:
+                rest = self._learn(key, value, values, url, has_hash=place.has_hash)
+            if rest.value != value and _is_choice(values, value):
                 yield rest.url
         if len(self._rests) > self._max_names:
             _forget_oldest(self._rests, self._max_names)
         if len(self._places) > MAX_PLACES:
             _forget_oldest(self._places, MAX_PLACES)
 
-    def _learn(self, place: _PlaceKeys, values: dict[int, _Value], url: str) -> _Rest:
-        value = place.value
-        rest = self._rests.get(place.rest)
+    def _learn(self, key: int, value: int, values: dict[int, _Value], url: str, *, has_hash: bool) -> _Rest:
+        rest = self._rests.get(key)
         if rest is None:
-            self._rests[place.rest] = rest = _Rest(value, hash(url), place.has_hash)
+            self._rests[key] = rest = _Rest(value, hash(url), has_hash)
         if value not in rest.values and len(values) <= MAX_VALUES:
             stats = values.setdefault(value, _Value())
             stats.rests += 1
             rest.values.add(value)
-            if rest.has_hash and not place.has_hash:
+            if rest.has_hash and not has_hash:
                 values.setdefault(rest.value, _Value()).shared += 1
                 rest.value, rest.url, rest.has_hash = value, hash(url), False
             stats.shared += rest.value != value

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.core.traps.not_found import ProbeOutcome
 from evercrawl.core.traps.url_pattern import Breadth
+from evercrawl.model import wide
 
 _PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
 
@@ -53,6 +54,7 @@ class PatternState(IntEnum):
     BLOCKED = 2
 
 
+@wide
 class PatternStats(NamedTuple):
     """Running statistics of one pattern."""
 

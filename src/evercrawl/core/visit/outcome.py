@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from evercrawl.core import url as urls
 from evercrawl.core.faults import FAULT_RULES, retry_wait
+from evercrawl.model import wide
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Failed, Fault, Fetched, Headers, Moved, Truncation, header
 from evercrawl.model.page import Page
@@ -18,6 +19,7 @@ RECHECK = timedelta(days=1)  # Wait before a page that robots.txt or the scope r
 MIRROR_RECHECK = timedelta(days=7)  # The same for a page of a mirrored host.
 
 
+@wide
 class VisitOutcome(NamedTuple):
     """What a visit means for its page."""
 
