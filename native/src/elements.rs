@@ -206,14 +206,47 @@ pub fn survey(config: &Config, body: &[u8]) -> u8 {
     if memchr::memmem::find(body, b"shadowrootmode").is_some() {
         marks |= MAY_HAVE_ROOTS;
     }
-    if has_word(body, b"licen") {
+    if may_name_licence(config, body) {
         marks |= MAY_NAME_LICENCE;
     }
     marks
 }
 
-/// Whether a word of small letters occurs, in whatever case.
-fn has_word(body: &[u8], word: &[u8; 5]) -> bool {
+/// Whether an attribute may name a licence (`_may_name_licence` of `core/usage_terms.py`).
+fn may_name_licence(config: &Config, body: &[u8]) -> bool {
+    let mut rest = body;
+    for _ in 0..config.limits.MAX_MENTIONS as usize {
+        let Some(at) = find_word(rest, b"licen") else { return false };
+        let end = body.len() - rest.len() + at;
+        let before = body[end.saturating_sub(config.limits.MAX_VALUE_BYTES as usize)..end].to_ascii_lowercase();
+        if [b'"', b'\'', b'='].into_iter().any(|mark| is_value_of_licence(&before, mark)) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    true
+}
+
+fn is_value_of_licence(before: &[u8], mark: u8) -> bool {
+    let Some(at) = memchr::memrchr(mark, before) else { return false };
+    let space: &[u8] = b" \t\n\r\x0b\x0c";
+    let name = without_end(&before[..at], space);
+    let attribute = without_end(name, b"= \t\n\x0c\r");
+    (mark == b'=' || name.ends_with(b"=")) && (attribute.ends_with(b"rel") || attribute.ends_with(b"itemprop"))
+}
+
+fn without_end<'a>(mut text: &'a [u8], signs: &[u8]) -> &'a [u8] {
+    while let [rest @ .., last] = text {
+        if !signs.contains(last) {
+            break;
+        }
+        text = rest;
+    }
+    text
+}
+
+/// Where a word of small letters occurs first, in whatever case.
+fn find_word(body: &[u8], word: &[u8; 5]) -> Option<usize> {
     let is_at = |window: &[u8]| (0..5).fold(true, |is_equal, at| is_equal & (window[at] | 0x20 == word[at]));
     let mut rest = body;
     while rest.len() >= 68 {
@@ -221,11 +254,11 @@ fn has_word(body: &[u8], word: &[u8; 5]) -> bool {
         let block: &[u8; 68] = rest[..68].try_into().unwrap_or(&[0; 68]);
         let found = (0..64).fold(false, |found, at| found | is_at(&block[at..at + 5]));
         if found {
-            return true;
+            break;
         }
         rest = &rest[64..];
     }
-    rest.windows(5).any(is_at)
+    rest.windows(5).position(is_at).map(|at| body.len() - rest.len() + at)
 }
 
 /// Whether `truncate_markup` surely keeps a page whole: no tag may be too long, and few can nest.

@@ -9,6 +9,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from evercrawl.core import usage_terms
 from evercrawl.core.document import boilerplate, bounds, interface_lines, main_text, paragraphs, reference
 from evercrawl.core.document.elements import (
     CODE_TAGS,
@@ -60,7 +61,7 @@ def _load() -> ModuleType | None:
 
 def _settings() -> dict[str, Any]:
     """Return what the native pass takes from the reference."""
-    modules = (boilerplate, bounds, interface_lines, paragraphs, main_text, reference)
+    modules = (usage_terms, boilerplate, bounds, interface_lines, paragraphs, main_text, reference)
     limits = {
         name: value for module in modules for name, value in vars(module).items() if isinstance(value, int | float)
     }
