@@ -20,6 +20,7 @@ from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document
 
 MAX_PROCESSES = 2
+PATIENCE_S = 1.0  # Most documents take less time than a second process needs to start.
 WALL_FACTOR = 30  # A process that neither computes nor answers is ended after this many times the budget.
 
 
@@ -29,6 +30,7 @@ class ParseProcesses:
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(MAX_PROCESSES)
         self._free = threading.Semaphore(MAX_PROCESSES)
+        self._changed = threading.Condition()
         self._idle: list[_Process] = []
         self._busy: set[_Process] = set()
 
@@ -60,12 +62,11 @@ class ParseProcesses:
             process = self._take()
             try:
                 reply = process.ask(task)
-            finally:
-                self._busy.discard(process)
-            if process.has_ended():
+            except BaseException:
                 process.end()
-            else:
-                self._idle.append(process)
+                raise
+            finally:
+                self._put_back(process)
         return reply
 
     def close(self) -> None:
@@ -75,15 +76,28 @@ class ParseProcesses:
         self._idle.clear()
 
     def _take(self) -> _Process:
-        while self._idle:
-            process = self._idle.pop()
-            if not process.has_ended():
-                break
-            process.end()
-        else:
-            process = _Process()
-        self._busy.add(process)
-        return process
+        """Return an idle process; another one is started if none becomes idle soon."""
+        with self._changed:
+            if self._busy:
+                self._changed.wait_for(lambda: self._idle or not self._busy, PATIENCE_S)
+            while self._idle:
+                process = self._idle.pop()
+                if not process.has_ended():
+                    break
+                process.end()
+            else:
+                process = _Process()
+            self._busy.add(process)
+            return process
+
+    def _put_back(self, process: _Process) -> None:
+        with self._changed:
+            self._busy.discard(process)
+            if process.has_ended():
+                process.end()
+            else:
+                self._idle.append(process)
+            self._changed.notify()
 
 
 class _Process:
