@@ -294,3 +294,15 @@ fn group(words: &[u32], place: usize, end: u32, bit: u32) -> Option<u32> {
     let mixed = ((one as u64 & LOW) * MIX + two as u64) & LOW;
     Some(((mixed * MIX + three) >> 13) as u32 & bit)
 }
+
+const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// Eight letters for each five bytes; None: some bytes are left.
+pub fn base32(digest: &[u8]) -> Option<Vec<u8>> {
+    if digest.len() % 5 != 0 {
+        return None;
+    }
+    let number = |part: &[u8]| part.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    let letters = digest.chunks(5).map(number).flat_map(|bits| (0..8).rev().map(move |at| BASE32[(bits >> (5 * at) & 31) as usize]));
+    Some(letters.collect())
+}

@@ -15,7 +15,7 @@ mod tree;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use pyo3::exceptions::{PyImportError, PyRuntimeError};
+use pyo3::exceptions::{PyImportError, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -119,6 +119,12 @@ fn novelty<'py>(
     hashes::novelty(py, text, recent, previous, marks, &known, &limits)
 }
 
+/// The text of a digest (RFC 4648 section 6) of a length that needs no padding.
+#[pyfunction]
+fn base32<'py>(py: Python<'py>, digest: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    hashes::base32(digest).map(|text| PyBytes::new(py, &text)).ok_or_else(|| PyValueError::new_err("no multiple of 5 bytes"))
+}
+
 /// Set in the environment: the package does not load, so that the reference does all the work.
 const PURE_VARIABLE: &str = "EVERCRAWL_PURE";
 
@@ -138,5 +144,6 @@ fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(token_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(plain_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(novelty, module)?)?;
+    module.add_function(wrap_pyfunction!(base32, module)?)?;
     Ok(())
 }

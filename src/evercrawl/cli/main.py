@@ -138,7 +138,9 @@ def root(ctx: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
     gc.set_threshold(GC_THRESHOLD)
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    gc.freeze()  # Nothing that a crawl leaves is searched for cycles again when Python ends.
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evercrawl.core.robots.robots_txt import normalise_escapes, pattern_rank
 from evercrawl.core.url import join, path_of
 from evercrawl.model.document import UsageStatement, UsageTerms
-from evercrawl.model.fetch import Headers, header
+from evercrawl.model.fetch import Headers
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -77,12 +77,12 @@ def combine_terms(*terms: UsageTerms) -> UsageTerms:
 
 # Header fields
 
-_HEADERS = ("content-usage", "content-signal", "x-robots-tag", "tdm-reservation", "tdm-policy", "link")
+_HEADERS = frozenset(("content-usage", "content-signal", "x-robots-tag", "tdm-reservation", "tdm-policy", "link"))
 
 
 def header_terms(url: str, headers: Headers, *, agent: str) -> UsageTerms:
     """Return what the header fields of a response say."""
-    if all(header(headers, name) is None for name in _HEADERS):
+    if _HEADERS.isdisjoint(name.lower() for name, _ in headers):
         return UsageTerms()
     statements: list[UsageStatement] = []
     licences: list[str] = []

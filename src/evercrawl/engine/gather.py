@@ -30,6 +30,7 @@ from evercrawl.engine.interpret import (
     compare,
     compare_long,
     links_in,
+    original_of,
     parse,
     parse_bounded,
     read_fields_bounded,
@@ -279,7 +280,10 @@ class VisitReader:
                 return related._replace(is_loop=is_loop, targets=self._links.targets(links.own))
             case NotModified():
                 baseline = await self._store.baseline(turn.page.id)
-                original = await self._store.version_original(turn.page.id)
+                if baseline is not None and baseline.digest == turn.page.digest:
+                    original: OriginalRecord | None = original_of(turn.page, baseline)
+                else:
+                    original = await self._store.version_original(turn.page.id)
                 return (await self._related(turn, answer, None))._replace(baseline=baseline, original=original)
             case Failed():
                 return await self._related(turn, answer, None)

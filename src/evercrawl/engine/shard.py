@@ -331,9 +331,10 @@ class Shard:
         # A wake-up from here on, also while we wait for a slot, counts before the next rest.
         self._is_resting = False
         self.wake.clear()
-        self.sitemaps.start_due(self._now_us())
+        now_us = self._now_us()
+        self.sitemaps.start_due(now_us)
         await self.completion.start_due()
-        await self.due.requeue(self._now_us())
+        await self.due.requeue(now_us)
         await self._read_needed()
         await self._shared.slots.acquire()
         if self._runtime.focus is not None or self.credit.is_exact or self._should_commit_early():

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from timeit import timeit
+from unittest.mock import Mock, patch
 
 import pypdf
 import pytest
 
+from evercrawl.adapters import parse_process
 from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.parse_worker import parse_within_budget
 from evercrawl.core.change.change_history import SiteChangeHistory
@@ -55,6 +57,25 @@ def processes() -> Iterator[ParseProcesses]:
     found = ParseProcesses()
     yield found
     found.close()
+
+
+def test_two_quick_documents_need_one_process() -> None:
+    found = ParseProcesses()
+    task = ParseTask(URL, visits.HTML, b"<p>Text.</p>", "text/html", "T", ParseSettings())
+
+    async def parse_both() -> list[Document | None]:
+        return list(await asyncio.gather(found.parse(task), found.parse(task)))
+
+    try:
+        with (
+            patch.object(parse_process, "PATIENCE_S", 60.0),
+            patch.object(parse_process, "_Process", Mock(wraps=parse_process._Process)) as started,
+        ):
+            texts = [document.text for document in asyncio.run(parse_both()) if document is not None]
+    finally:
+        found.close()
+    assert texts == ["Text.", "Text."]
+    assert started.call_count == 1
 
 
 def pdf_task(body: bytes, limits: ParseSettings | None = None) -> ParseTask:

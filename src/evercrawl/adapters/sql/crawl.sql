@@ -457,8 +457,10 @@ select p.id, p.url, l.seen_us, l.record_id, l.payload_sha1, l.file, l.offset, l.
  where p.shard = :shard and p.id = :page_id
 
 -- version_original --
--- The record of a page's newest content, which may be a version of another page that had it first.
-select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
+-- The record of a page's newest content, which may be a version of another page that had it first, and whether the
+-- baseline has the content seen last.
+select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length,
+       exists (select 1 from baseline l where l.shard = :shard and l.page_id = p.id and l.digest = p.digest)
   from page p join version n on n.shard = :shard and n.page_id = p.id and n.number = p.version
        join content c on c.shard = :shard and c.digest = n.digest
        join version v on v.shard = :shard and v.page_id = c.page_id and v.number = c.number

@@ -207,9 +207,11 @@ class SqlShard:
 
     async def version_original(self, page_id: int) -> OriginalRecord | None:
         """Return the record of the content seen last, possibly of another page that had it first."""
-        row = await self.database.one("baseline_original", page_id=page_id)
-        if row is None:
-            row = await self.database.one("version_original", page_id=page_id)
+        row = await self.database.one("version_original", page_id=page_id)
+        if row is not None and not row[-1]:
+            return OriginalRecord._make(row[:-1])
+        newer = await self.database.one("baseline_original", page_id=page_id)
+        row = newer or (row and row[:-1])
         return None if row is None else OriginalRecord._make(row)
 
     async def earlier_original(self, page_id: int, number: int) -> OriginalRecord | None:

@@ -4,10 +4,10 @@ numbers and digests."""
 
 from __future__ import annotations
 
+import base64
 import os
 import re
-from base64 import b32encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from evercrawl.adapters.warc.reader import WarcRecord
+from evercrawl.core.native import load_native
 from evercrawl.engine.ports import RenderedRecord
 from evercrawl.model.fetch import Exchange
 from evercrawl.model.page import OriginalRecord
@@ -58,6 +59,9 @@ _COPIED_HEADERS = {
     "warc-ip-address": b"WARC-IP-Address",
     "warc-payload-digest": b"WARC-Payload-Digest",
 }
+
+_NATIVE = load_native()
+b32encode: Callable[[bytes], bytes] = base64.b32encode if _NATIVE is None else _NATIVE.base32
 
 
 class WarcInfo(NamedTuple):

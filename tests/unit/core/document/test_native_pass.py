@@ -4,6 +4,7 @@ Run as a script over folders of HTML files: python -m tests.unit.core.document.t
 from __future__ import annotations
 
 import sys
+from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,6 +137,16 @@ def test_damaged_pages_are_read_alike() -> None:
     seeds = [body for _, body in app_pages()] + [*AWKWARD]
     damaged = ((f"http://example.org/{number}", mutate(seeds, str(number))) for number in range(DAMAGED))
     assert differing(damaged) == []
+
+
+def test_digests_have_the_same_text() -> None:
+    native = native_pass.native_module()
+    assert native is not None
+    for length in (0, 5, 20, 40):
+        digest = Random(length).randbytes(length)
+        assert native.base32(digest) == b32encode(digest)
+    with pytest.raises(ValueError, match="multiple of 5"):
+        native.base32(b"x")
 
 
 @pytest.mark.parametrize(
