@@ -160,10 +160,13 @@ class BlockingQueries(Protocol):
 _SITE_COLUMNS = Site._fields.index("robots")
 
 
+_REASONS = {reason.value: reason for reason in Reason}
+
+
 def refusal_from(row: Row) -> Refusal:
     """Return the refusal of a row."""
-    refusal = Refusal._make(row)
-    return refusal._replace(reason=Reason(refusal.reason))
+    key, url, reason, *others = row
+    return Refusal(key, url, _REASONS[reason], *others)
 
 
 def site_from(row: Row) -> Site:

@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from math import exp, expm1, inf, log1p, sqrt
 from typing import NamedTuple
 
+from evercrawl.model import wide
+
 MIN_SHAPE = 0.05
 MIN_SCALE_DAYS = 0.02
 
 
+@wide
 class PageEstimate(NamedTuple):
     """The estimate of one page. `change_rate` combines it with its site."""
 
@@ -34,6 +37,7 @@ class BulkChange(NamedTuple):
     at: float = 0.0
 
 
+@wide
 class SiteEstimate(NamedTuple):
     """The prior of one site, and how far its announcements can be trusted."""
 

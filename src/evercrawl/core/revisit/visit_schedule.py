@@ -63,7 +63,9 @@ def update_site_model(
     update = after_visit(page, model.estimate, model.hubs.get(hub, BulkChange()), now=now, changed=changed)
     if tau <= 0.0:
         return model, update.page
-    hubs = {key: sums for key, sums in model.hubs.items() if key != hub} | {hub: update.hub}
+    hubs = model.hubs.copy()
+    hubs.pop(hub, None)  # The directory visited last is the last one.
+    hubs[hub] = update.hub
     if len(hubs) > MAX_HUBS:
         hubs = dict(list(hubs.items())[-MAX_HUBS:])
     sums = _with_rate(model.moments, *change_rate(update.page, update.site), days=tau)
