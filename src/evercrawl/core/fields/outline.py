@@ -27,6 +27,7 @@ _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
 _NAME = re.compile(r"\w+")
 _TITLE_PARTS = re.compile(r"\s[|–—·•«»:-]\s")
 _BARS = re.compile(r"\s[•·|–—]\s")
+_OTHER_PAIR = re.compile(r"[·•|,;–—]\s*[^:：]{1,40}[:：]\s*\S")  # What follows a label without a value.
 _FIGURES = re.compile(r"\d[\d.,]*\d|\d")
 _STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
 _SPECIAL = re.compile(r"[^\w-]")
@@ -132,6 +133,8 @@ class PageOutline:
         it is the last."""
         start, end = self._beside(at)
         found = " ".join(self.texts[start:end])
+        if _OTHER_PAIR.match(found) is not None:
+            return ""
         around = self._label_part(at)[1]
         if figures_of(found) and not any(map(str.isalpha, found)) and around.start <= at and end + 1 == around.end:
             unit = self.texts[end]
