@@ -277,11 +277,11 @@ def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
 def analyse(facts: VisitFacts, decision: Decision) -> Decision:
     """Add what analysers say about a new version, the items that they find, and the values of its fields."""
     content, answer = decision.content, facts.answer
-    if content is None or content.document is None or not decision.outcome.is_new_version:
-        return decision
-    if not facts.policy.analysers and content.fields is None:
+    if content is None or not decision.outcome.is_new_version:
         return decision
     values = content.fields.values() if content.fields is not None else {}
+    if content.document is None or not (facts.policy.analysers or values):
+        return decision._replace(analysis=values) if values else decision
     fields = analyse_fields(content.document, facts.policy.analysers) | values
     if isinstance(answer, Fetched):
         change = content.comparison.change if content.comparison is not None else None

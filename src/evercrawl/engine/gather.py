@@ -13,7 +13,7 @@ from evercrawl.core.change.detectors import DEFAULT_DETECTOR
 from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import content_digest, payload_sha1
-from evercrawl.core.fields.reading import FieldComparison, judge_field_change, page_part, rules_for
+from evercrawl.core.fields.reading import FieldComparison, is_data, judge_field_change, page_part, rules_for
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.render_choice import SiteRendering
@@ -136,19 +136,19 @@ class ContentReader:
         """Return the fields of an answer, compared with those of the newest version, and why they were not read.
         Repairs of selectors are stored."""
         rules = rules_for(page.url, self._policy.fields.rules())
-        if not rules or document is None:
+        if not rules or (document is None and not is_data(answer.headers, answer.body)):
             return None, None
         before = None
         if page.version > 0 and not past.is_same:
             headers, body = (await self._newest_version(page)) if not past.body else (answer.headers, past.body)
             before = page_part(headers, body, past.text or "")
-        after = page_part(answer.headers, answer.body, document.text)
+        after = page_part(answer.headers, answer.body, document.text if document is not None else "")
         found, stopped = await read_fields_bounded(before, after, rules, self._policy)
         for number in range(page.version, max(0, page.version - MAX_VERSIONS_BACK), -1):
             if before is None or found is None or not found.missing:
                 break
             place = await self._store.earlier_original(page.id, number)
-            earlier = page_part(*self._read_archive(place), "")
+            earlier = page_part(*self._read_archive(place), await self._store.text(page.id, number) or "")
             found = await repair_fields_bounded(found, earlier, after, rules, self._policy)
         for repair in found.repairs if found is not None else ():
             seen_at = answer.exchange.began.isoformat(timespec="seconds")

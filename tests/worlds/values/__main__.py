@@ -32,7 +32,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.collection:
         with TemporaryDirectory() as folder:
-            found = watch_served(Path(folder) / "c.evercrawl", seed=given.seed, days=given.days)
+            found = watch_served(
+                Path(folder) / "c.evercrawl", seed=given.seed, days=given.days, templates=SETS[given.templates]
+            )
         print(f"versions: {next(lines_of(found.fields))}")
         print(f"alerts: {dict(found.alerts)}; requests: {found.requests}")
         for event in found.wrong_alerts[:40]:

@@ -18,7 +18,7 @@ from evercrawl.outpost.agent_builder import ShiftedClock
 from tests.e2e.moved_clock import HTML, ServedSite, collection_of, served_site
 from tests.worlds.values.facts import DayFacts
 from tests.worlds.values.templates import TEMPLATES, ValueTemplate
-from tests.worlds.values.watch import Figures, PageDay, is_right, page_days
+from tests.worlds.values.watch import MEDIA_TYPES, Figures, PageDay, is_right, page_days
 
 Event = tuple[str, str, int]  # Template, condition and day.
 
@@ -93,7 +93,8 @@ def watch_served(
     with served_site() as site:
         links = "".join(f"<li><a href=/{one.name}>{one.name}</a>" for one in templates)
         site.files["/"] = HTML, f"<!doctype html><title>Pages</title><ul>{links}</ul>"
-        _serve(site, plans, 0)
+        media = {one.name: MEDIA_TYPES[one.media] for one in templates}
+        _serve(site, plans, media, 0)
         collection = collection_of(site, folder, policy="optimal")
         for template in templates:
             for rule in template.rules(f"{site.base}/{template.name}"):
@@ -104,9 +105,9 @@ def watch_served(
         reported: set[Event] = set()
         last = twice = 0
         for day in range(1, days):
-            _serve(site, plans, day)
+            _serve(site, plans, media, day)
             asyncio.run(_crawl(collection, day))
-            events, last = _new_events(collection, last)
+            events, last = _new_events(collection, last, templates)
             twice += len(events) - len(set(events))
             reported |= {(*name, day) for name in events}
         figures.requests = len([path for path in site.log if path != "/robots.txt"])
@@ -125,9 +126,9 @@ def _own_name(template: ValueTemplate, name: str) -> str:
     return f"{template.name.replace('-', '_')}_{name}"
 
 
-def _serve(site: ServedSite, plans: dict[str, list[PageDay]], day: int) -> None:
+def _serve(site: ServedSite, plans: dict[str, list[PageDay]], media: dict[str, str], day: int) -> None:
     for name, plan in plans.items():
-        site.files[f"/{name}"] = HTML, plan[day].markup
+        site.files[f"/{name}"] = media[name], plan[day].markup
 
 
 async def _crawl(collection: Collection, day: int) -> None:
@@ -136,16 +137,18 @@ async def _crawl(collection: Collection, day: int) -> None:
 
 
 def _add_alerts(collection: Collection, site: ServedSite, templates: tuple[ValueTemplate, ...]) -> None:
-    target = Destination(Channel.ATOM, str(collection.path.parent / "alerts.atom"))
     for template in templates:
         for number, condition in enumerate(conditions_of(template)):
             name, space, rest = condition.partition(" ")
             own = name if len(templates) == 1 else _own_name(template, name)
             chosen = AlertFilter(pages=(f"{site.base}/{template.name}",), field=f"{own}{space}{rest}")
+            target = Destination(Channel.ATOM, str(collection.path.parent / f"{template.name}-{number}.atom"))
             collection.alerts.add(Alert(f"{template.name}-{number}", chosen, target))
 
 
-def _new_events(collection: Collection, after: int) -> tuple[list[tuple[str, str]], int]:
+def _new_events(
+    collection: Collection, after: int, templates: tuple[ValueTemplate, ...]
+) -> tuple[list[tuple[str, str]], int]:
     """Return the conditions with events after a number, one entry per event, and the last number."""
     outbox = AlertOutbox(collection.path)
     try:
@@ -156,7 +159,7 @@ def _new_events(collection: Collection, after: int) -> tuple[list[tuple[str, str
     finally:
         outbox.close()
     names = [known[row[0]] for row in rows if row[0] in known]
-    conditions = {one.name: conditions_of(one) for one in TEMPLATES}
+    conditions = {one.name: conditions_of(one) for one in templates}
     split = (name.rpartition("-") for name in names)
     return [(template, conditions[template][int(number)]) for template, _, number in split], last
 

@@ -344,7 +344,7 @@ def _fields(price: str, cell: str, table: str, items: str, date: str) -> tuple[t
 
 TRADITIONS = (
     ValueTemplate(
-        "utility classes",
+        "utility-classes",
         Subject(149.0, 0.5, _rows(Battery="30 hours|32 hours|35 hours", Weight="250 g|248 g|245 g", Driver="40 mm|42 mm"),
                 ("USB-C cable", "Travel pouch", "Audio cable", "Flight adapter", "Quick start guide", "Spare ear pads")),
         (_tail_first, _tail_second, _tail_third),
@@ -352,7 +352,7 @@ TRADITIONS = (
         "Weight", "GBP",
     ),
     ValueTemplate(
-        "tables of 1998",
+        "tables-of-1998",
         Subject(480.0, 5, _rows(Erhaltung="vorzüglich|sehr schön|Stempelglanz", Gewicht="3,48 g|3,49 g|3,47 g", Herkunft="Sammlung Kern|Auktion 12|Privatbesitz")
                 , ("Echtheitszertifikat", "Münzkapsel", "Etui aus Leder", "Expertise Dr. Lang", "Sammlerkarte", "Foto des Fundorts")),
         (_coin_first, _coin_second, _coin_third),
@@ -361,7 +361,7 @@ TRADITIONS = (
         "Gewicht", "EUR",
     ),
     ValueTemplate(
-        "definition lists in Arabic",
+        "definition-lists-in-arabic",
         Subject(1899.0, 10, (("الشاشة", ("٦٫١ بوصة", "٦٫٣ بوصة", "٦٫٧ بوصة")), ("الذاكرة", ("١٢٨ جيجابايت", "٢٥٦ جيجابايت", "٥١٢ جيجابايت")), ("اللون", ("أسود", "أزرق", "ذهبي"))),
                 ("شاحن سريع", "سماعات", "كابل", "غطاء حماية", "دليل الاستخدام", "واقي شاشة")),
         (_phone_first, _phone_second, _phone_third),
@@ -369,7 +369,7 @@ TRADITIONS = (
         "الذاكرة", "SAR",
     ),
     ValueTemplate(
-        "web components in German",
+        "web-components-in-german",
         Subject(64.9, 0.5, (("Laufzeit", ("12 Monate", "24 Monate", "6 Monate")), ("Grundpreis", ("9,90 €", "10,90 €", "11,50 €")), ("Kündigungsfrist", ("4 Wochen", "6 Wochen", "1 Monat"))),
                 ("Preisgarantie", "Kostenloser Wechsel", "Sofortbonus", "App mit Verbrauch", "Regionaler Anbieter", "Keine Vorkasse")),
         (_power_first, _power_second, _power_third),
@@ -377,7 +377,7 @@ TRADITIONS = (
         "Laufzeit", "EUR",
     ),
     ValueTemplate(
-        "JSON API",
+        "json-api",
         Subject(2199.0, 10, _rows(Frame="Carbon|Aluminium|Steel", Fork="140 mm|150 mm|160 mm", Weight="12.4 kg|12.9 kg|13.3 kg"),
                 ("Bell", "Reflectors", "Pump", "Tubeless kit", "Bottle cage", "Multitool")),
         (_api_first, _api_second, _api_third),
@@ -385,7 +385,7 @@ TRADITIONS = (
         "Fork", "", "json",
     ),
     ValueTemplate(
-        "XML feed",
+        "xml-feed",
         Subject(3490.0, 10, _rows(Hmotnost="2,1 kg|2,3 kg|2,4 kg", Barva="zelená|oranžová|šedá", Sezona="třísezónní|celoroční"),
                 ("Kolíky", "Obal", "Opravná sada", "Podlážka", "Předsíň", "Návod")),
         (_xml_first, _xml_second, _xml_third),
@@ -393,7 +393,7 @@ TRADITIONS = (
         "Barva", "", "xml",
     ),
     ValueTemplate(
-        "plain text",
+        "plain-text",
         Subject(1.12, 0.01, _rows(Wind="SW 5|W 4|NW 6", Swell="1.2 m|1.8 m|0.9 m", Depth="6.4 m|6.1 m|6.6 m"),
                 ("Crane out of order", "Lock closed at night", "Dredging at pier 3", "Regatta on Saturday", "New mooring fees", "Light 4 extinguished")),
         (_text_first, _text_second, _text_third),
@@ -401,7 +401,7 @@ TRADITIONS = (
         "Swell", "USD", "text",
     ),
     ValueTemplate(
-        "Japanese shop",
+        "japanese-shop",
         Subject(1980.0, 10, (("内容量", ("100g", "120g", "90g")), ("産地", ("静岡県", "鹿児島県", "京都府")), ("賞味期限", ("180日", "240日", "365日"))),
                 ("煎茶 2袋", "急須", "茶さじ", "桐箱", "のし", "湯呑み")),
         (_tea_first, _tea_second, _tea_third),

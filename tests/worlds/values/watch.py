@@ -22,6 +22,10 @@ FIRST_REDESIGN, LAST_REDESIGN = 0.15, 0.85
 """A page is redesigned twice within this part of the time."""
 
 
+MEDIA_TYPES = {
+    name: f"{kind}; charset=utf-8"
+    for name, kind in {"html": "text/html", "json": "application/json", "xml": "text/xml", "text": "text/plain"}.items()
+}
 VERSIONS_BACK = 8
 """Versions that a crawl looks back for the last value."""
 
@@ -151,8 +155,7 @@ def _accepted(
 def part_of(template: ValueTemplate, markup: str) -> PagePart:
     """Return a page as selectors see it."""
     text = markup if template.media in ("json", "text") else re.sub(r"<[^>]*>", "\n", markup)
-    kind = {"html": "text/html", "json": "application/json", "xml": "text/xml", "text": "text/plain"}[template.media]
-    return page_part((("content-type", f"{kind}; charset=utf-8"),), markup.encode(), text)
+    return page_part((("content-type", MEDIA_TYPES[template.media]),), markup.encode(), text)
 
 
 def watch_all(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.change.text_diff import make_edit
 from evercrawl.core.digest import text_digest
 from evercrawl.core.document.bounds import truncate_markup
@@ -28,6 +29,12 @@ MAX_SHOWN_CHARS = 80  # Of what a proposed selector reads.
 def rules_for(url: str, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
     """Return the rules for a page."""
     return tuple(rule for rule in rules if any(url == page or matches_glob(page, url) for page in rule.pages))
+
+
+def is_data(headers: Headers, body: bytes) -> bool:
+    """Return whether an answer is JSON or XML, whose values can be read although it is no page."""
+    kind = sniff_media_type(headers, body)
+    return kind.partition("/")[2] in ("json", "xml") or kind.endswith(("+json", "+xml"))
 
 
 def page_part(headers: Headers, body: bytes, text: str) -> PagePart:
@@ -177,7 +184,8 @@ def judge_field_change(change: Change, fields: FieldComparison) -> Change:
     which only fields count, the rest is noise."""
     edits = tuple(map(_field_edit, fields.differences))
     if edits:
-        others = () if fields.only else tuple(edit for edit in change.edits if not edit.is_template)
+        is_unknown = change.edits == bytes_change().edits  # Of data pages, only the fields say what changed.
+        others = () if fields.only or is_unknown else tuple(edit for edit in change.edits if not edit.is_template)
         key = edits[0].key if change.edit_key is None or fields.only else change.edit_key
         size = change.size or 1 / 1000
         return replace(change, kind=ChangeClass.CONTENT, size=size, edits=(*edits, *others), edit_key=key)
