@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -109,6 +109,7 @@ class AlertRegistry:
             known = outbox.find(alert.name)
             if known is not None and not overwrite:
                 raise ConfigError(f"the alert {alert.name!r} exists; change it with --replace")
+            _require_own_file(alert, [one.alert for one in outbox.alerts()])
             if alert.destination.channel is Channel.WEBHOOK and alert.destination.secret is None:
                 before = known.alert.destination if known is not None else alert.destination
                 kept = before.secret if before.address == alert.destination.address else None
@@ -331,3 +332,13 @@ def preview_alert(
                     matched.append(found)
     examples = nlargest(MAX_EXAMPLES, matched, key=lambda event: event.at_us)
     return AlertPreview(len(matched), checked, from_us(oldest_us) if checked else None, tuple(examples))
+
+
+def _require_own_file(alert: Alert, others: Iterable[Alert]) -> None:
+    """Raise ConfigError if another alert writes its feed to the same file, which holds one feed only."""
+    for other in others:
+        is_same = other.destination.address == alert.destination.address and other.name != alert.name
+        if is_same and alert.destination.channel is other.destination.channel is Channel.ATOM:
+            raise ConfigError(
+                f"the alert {other.name!r} writes its feed to {alert.destination.address}; choose another file"
+            )
