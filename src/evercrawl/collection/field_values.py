@@ -25,6 +25,7 @@ from evercrawl.collection.stored_pages import (
     select_bounded,
     utc_now,
 )
+from evercrawl.config import read_settings
 from evercrawl.config.fields_file import (
     RepairState,
     StoredRepair,
@@ -327,6 +328,25 @@ def rows_where(rows: Iterable[FieldRow], where: str) -> Iterator[FieldRow]:
         for row in rows
         if (reading := row.readings.get(condition.name)) is not None and is_met(condition, reading.value)
     )
+
+
+def has_values(collection: Path, url: str, number: int, conditions: Sequence[str]) -> bool:
+    """Return whether the fields of a version fulfil all conditions, as they are read now."""
+    settings = read_settings(collection).settings
+    wanted = [parse_condition(text) for text in conditions]
+    rules = [rule for rule in rules_for(url, load_rules(collection)) if rule.name in {one.name for one in wanted}]
+    if len(rules) < len({one.name for one in wanted}):
+        return False
+    stored = load_page(collection, settings, url)
+    kept = next((one for one in stored.versions if one.version.number == number), None)
+    if kept is None:
+        return False
+    page = version_part(collection, settings, stored, kept)
+    seen_at = from_us(kept.seen_us).isoformat(timespec="seconds")
+    found = read_bounded(
+        "reading fields", read_fields, page, rules, seen_at, chars=len(page.markup), limits=settings.parse
+    )
+    return all(is_met(one, found[one.name].value) for one in wanted)
 
 
 def table_columns(rules: Sequence[FieldRule]) -> dict[str, str]:

@@ -59,6 +59,7 @@ MAX_CACHED_FORMS = 5000  # Words whose forms are cached between queries.
 MAX_LIMIT = 1000
 MAX_JUDGED = 300  # Candidates whose sentiment is judged for one query.
 MAX_FACETED = 1000  # Hits that facets count, and that `type:` filters.
+MAX_VALUED = 300  # Hits whose fields are read for `field:`.
 MAX_FACET_TONES = 30  # Hits whose sentiment is judged for facets.
 
 
@@ -106,11 +107,14 @@ class Searcher:
         if as_of is not None:
             query = replace(query, as_of=as_of)
         builder = self._query_builder()
-        is_wide = with_facets or bool(query.kinds)
+        is_wide = with_facets or bool(query.kinds or query.values)
         candidates, total, is_partial = self._candidates(query, builder, _depth(query, limit, is_wide))
         rows = self._rows(candidates if is_wide else candidates[: _read_count(query, limit)])
         if query.kinds:
             candidates = [one for one in candidates if _kind(rows, one) in query.kinds]
+            total = len(candidates)
+        if query.values:
+            candidates = [one for one in candidates[:MAX_VALUED] if self._has_values(one, rows, query.values)]
             total = len(candidates)
         hits = tuple(self._hits(query, builder, candidates[: _read_count(query, limit)], rows, limit))
         facets = self._facets(query, candidates, rows, query.as_of or now) if with_facets else None
@@ -217,6 +221,13 @@ class Searcher:
                 near_duplicates=len(group) - 1,
                 sentiment=None if tone is None else round(tone, 3),
             )
+
+    def _has_values(self, candidate: RankedVersion, rows: Rows, conditions: Sequence[str]) -> bool:
+        """Return whether the fields of a version fulfil all conditions."""
+        from evercrawl.collection.field_values import has_values
+
+        row = rows.get((candidate.page, candidate.number))
+        return row is not None and has_values(self._collection, row.url, row.number, conditions)
 
     def _text(self, candidate: RankedVersion, *, most_bytes: int | None = None) -> str:
         shard, page_id = split_page_number(candidate.page)

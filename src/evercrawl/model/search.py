@@ -46,6 +46,7 @@ class Query:
     tone: Tone | None = None
     as_of: datetime | None = None
     kinds: tuple[str, ...] = ()  # Values of `type:`; one must match.
+    values: tuple[str, ...] = ()  # Conditions of `field:`; all must be true.
 
 
 class Span(NamedTuple):

@@ -53,3 +53,21 @@ def test_rules_are_checked_and_can_be_replaced_and_removed(tmp_path: Path):
     (collection.path / "fields.json").write_text("[{}]")
     with pytest.raises(ConfigError, match="damaged"):
         collection.fields()
+
+
+def test_a_search_is_filtered_by_values(tmp_path: Path):
+    pages = [
+        response(f"{SITE}/item/{at}", day(0), shop_page(price)) for at, price in enumerate(("49,90 €", "59,90 €", "–"))
+    ]
+    collection = collection_of(tmp_path, *pages)
+    collection.add_field(PRICE)
+
+    def found(query: str) -> list[str]:
+        return sorted(hit.url for hit in collection.search(query).hits)
+
+    assert found('kettle field:"price below 50"') == [SITE + "/item/0"]
+    assert found("kettle field:price>50") == [SITE + "/item/1"]
+    assert found("field:price") == [SITE + "/item/0", SITE + "/item/1"]
+    assert found("kettle field:weight") == []
+    with pytest.raises(ConfigError, match="cannot be searched"):
+        collection.search('field:"price changes by 5"')

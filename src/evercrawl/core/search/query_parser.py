@@ -18,6 +18,7 @@ MAX_QUERY_CHARS = 2000
 MAX_TERMS = 64
 
 _PART = re.compile(r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+_COMPARED = re.compile(r"[<>](?=-?\d)")
 _LANG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]+)*", re.IGNORECASE)
 _SITE = re.compile(r"[^\s/]+(?:/\S*)?")
 _SENTIMENTS = {
@@ -64,7 +65,7 @@ def _check(query: Query, text: str) -> None:
     terms = sum(map(len, query.groups)) + len(query.without)
     if terms > MAX_TERMS:
         raise ConfigError(f"the query has {terms} words; the limit is {MAX_TERMS}")
-    filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds)
+    filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds, query.values)
     if query.groups or any(filters):
         return
     if query.without or query.not_sites:
@@ -156,6 +157,16 @@ def _kind(draft: _Draft, value: str, negative: bool) -> None:
     draft.query = replace(draft.query, kinds=(*draft.query.kinds, value.lower()))
 
 
+def _value(draft: _Draft, value: str, negative: bool) -> None:
+    from evercrawl.core.fields.conditions import parse_condition
+
+    text = _COMPARED.sub(lambda sign: " below " if sign[0] == "<" else " above ", value)
+    condition = parse_condition(text)
+    if condition.kind in ("step", "share", "disappears") or negative:
+        raise ConfigError(f'field:{value} cannot be searched; write field:"price below 50" or field:price')
+    draft.query = replace(draft.query, values=(*draft.query.values, text))
+
+
 _OPERATORS: dict[str, _Operator] = {
     "site": _site,
     "lang": _lang,
@@ -166,6 +177,7 @@ _OPERATORS: dict[str, _Operator] = {
     "changed": _changed,
     "sentiment": _sentiment,
     "type": _kind,
+    "field": _value,
     "as-of": _as_of,
     "asof": _as_of,
 }
@@ -173,7 +185,7 @@ _EXAMPLES = {
     "site": "site:example.org", "lang": "lang:de", "title": "title:guide", "intitle": "intitle:guide",
     "url": "url:docs", "inurl": "inurl:docs", "changed": "changed:>7d", "sentiment": "sentiment:neg",
     "as-of": "as-of:2026-05", "asof": "asof:2026-05",
-    "type": "type:pdf",
+    "type": "type:pdf", "field": 'field:"price below 50"',
 }  # fmt: skip
 
 
