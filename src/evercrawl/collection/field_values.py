@@ -343,7 +343,7 @@ def has_values(collection: Path, url: str, number: int, conditions: Sequence[str
         return False
     page = version_part(collection, settings, stored, kept)
     seen_at = from_us(kept.seen_us).isoformat(timespec="seconds")
-    found = read_bounded(
+    found = select_bounded(
         "reading fields", read_fields, page, rules, seen_at, chars=len(page.markup), limits=settings.parse
     )
     return all(is_met(one, found[one.name].value) for one in wanted)

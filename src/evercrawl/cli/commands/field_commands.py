@@ -36,7 +36,8 @@ def fields_command() -> None:
     evercrawl fields show price --history       every version; --json for programs
 
     Selectors are CSS (css:.price, css:meta[name=price]::attr(content)), XPath (xpath://td[2]), JSONPath of JSON
-    pages (json:$.items[*].price), or an expression on the text (text:Version (\\S+)).
+    pages (json:$.items[*].price), an expression on the text (text:Version (\\S+)), labels (label:Weight,
+    table:Oslo/July), or structured data (data:Product.offers.price).
     """
 
 
@@ -251,9 +252,11 @@ def fields_table(
                 continue
             if not number:
                 click.echo("\t".join(row))
-            click.echo(
-                "\t".join(safe_line("" if cell is None else str(cell), longest=_VALUE_CHARS) for cell in row.values())
-            )
+            click.echo("\t".join(safe_line(_cell(cell), longest=_VALUE_CHARS) for cell in row.values()))
+
+
+def _cell(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else ("" if value is None else str(value))
 
 
 def _is_for(rule: FieldRule, pattern: str | None) -> bool:
