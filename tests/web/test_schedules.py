@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
 
+from evercrawl.collection.overrides import PlaceSchedule
 from evercrawl.config import read_settings
+from evercrawl.core.revisit.user_schedule import describe_schedule
 from evercrawl.web.auth import AccessScope
+from evercrawl.web.pages.history import next_visit
 from evercrawl.web.route import API
 from tests.web.conftest import Interface
 from tests.web.test_slowing import SITE
@@ -78,3 +82,17 @@ def test_other_settings_of_a_site(own: Interface, key: str, value: str, shown: o
     assert admin.patch(path, json={"key": key, "value": ""}).status_code == 200
     assert getattr(read_settings(own.service.state.path).settings.sites[0], key) is None
     assert admin.patch(path, json={"key": "nonsense", "value": "1"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("schedule", "learned_hours", "shown_hours"),
+    [(None, 30, 30), ("weekdays at 9", 1, 12), ("weekdays at 9", 30, 12), ("weekdays at 9", -1, -1), ("hourly", 30, 1)],
+)
+def test_the_next_visit_follows_a_new_schedule_at_once(
+    schedule: str | None, learned_hours: int, shown_hours: int
+) -> None:
+    now = datetime(2026, 11, 18, 21, tzinfo=UTC)
+    first = now + timedelta(hours=1 if schedule == "hourly" else 12)
+    known = None if schedule is None else PlaceSchedule(PAGE, schedule, describe_schedule(schedule), first)
+    found = next_visit(now + timedelta(hours=learned_hours), known, now=now)
+    assert found == now + timedelta(hours=shown_hours)

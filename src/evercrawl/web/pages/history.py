@@ -54,13 +54,15 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "visits": history.visits[:VISITS_SHOWN],
         "visits_total": len(history.visits),
         "schedule": schedule,
-        "next_visit": _next_visit(explanation.due, schedule["deciding"], now=state.now()),
+        "next_visit": next_visit(explanation.due, schedule["deciding"], now=state.now()),
     }
 
 
-def _next_visit(due: datetime | None, schedule: PlaceSchedule | None, *, now: datetime) -> datetime | None:
+def next_visit(due: datetime | None, schedule: PlaceSchedule | None, *, now: datetime) -> datetime | None:
     """Return when a page is visited next; a running crawl needs some seconds to apply a new schedule."""
-    return due if due is None or schedule is None or due <= now else min(due, schedule.next_time)
+    if due is None or schedule is None or due <= now:
+        return due
+    return schedule.next_time if " at " in schedule.meaning else min(due, schedule.next_time)
 
 
 def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
