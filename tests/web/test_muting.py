@@ -93,7 +93,9 @@ def test_muted_changes_are_hidden_in_feed_command_and_alerts(
         feed = own.operator.get("/changes.atom", params={"site": SITE, "limit": 200}).text
         assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        alert = preview_alert(AlertFilter(pages=(url,)), CollectionLogs(path))
+        alert = preview_alert(
+            AlertFilter(pages=(url,)), CollectionLogs(path), shard_count=own.service.state.settings.store.shards
+        )
         return feed.count(url), sum(url in row["pages"] for row in rows), alert.matched
 
     before = counts()

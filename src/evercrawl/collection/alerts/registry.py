@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +33,7 @@ from evercrawl.core.alerts.html_message import mute_patterns_of as mute_patterns
 from evercrawl.core.alerts.matching import match_event
 from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, MessageContent, format_secret
 from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal
-from evercrawl.core.url import canonical, site_of, site_parts
+from evercrawl.core.url import canonical, shard_of_site, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, Frequency, PendingEvent
 from evercrawl.model.sanitize import has_credentials
@@ -295,6 +296,7 @@ def _refuse(url: str) -> str:
     raise ConfigError(f"{url!r} is not a URL; write it like https://example.org/")
 
 
+_SITE_NAMED = re.compile(r"(https?://[^/*?@$]+)/")
 PREVIEW_LINES = 4000  # Log lines that a preview reads, over all shards.
 MIN_LINES_PER_SHARD = 50
 MAX_EXAMPLES = 10
@@ -310,11 +312,24 @@ class AlertPreview(NamedTuple):
     examples: tuple[Event, ...]  # The newest, newest first.
 
 
+def _shards_of(subject: AlertFilter, shard_count: int) -> set[int] | None:
+    """Return the shards of the sites that a filter names; None: it may be about any site."""
+    found = [_SITE_NAMED.match(place) for place in (*subject.pages, *subject.patterns)]
+    sites = [one[1] for one in found if one is not None]
+    return {shard_of_site(site, shard_count) for site in sites} if sites and len(sites) == len(found) else None
+
+
 def preview_alert(
-    subject: AlertFilter, logs: Logs, *, judges: EventJudges = JUDGES, clock: Callable[[], float] = time.monotonic
+    subject: AlertFilter,
+    logs: Logs,
+    *,
+    shard_count: int,
+    judges: EventJudges = JUDGES,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AlertPreview:
-    """Return which of the newest events an alert would have reported."""
-    shards, end = logs.shards(), clock() + PREVIEW_TIMEOUT_S
+    """Return which of the newest events an alert would have reported; of sites that it names, only their shards."""
+    wanted, end = _shards_of(subject, shard_count), clock() + PREVIEW_TIMEOUT_S
+    shards = [shard for shard in logs.shards() if wanted is None or shard in wanted]
     lines = max(MIN_LINES_PER_SHARD, PREVIEW_LINES // max(1, len(shards)))
     checked, oldest_us = 0, 2**62
     matched: list[Event] = []

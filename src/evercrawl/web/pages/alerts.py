@@ -115,7 +115,7 @@ def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     fields = {one.name: inputs[one.name] for one in ALERT_PARAMETERS} | {"name": inputs["name"]}
     try:
         alert = _alert(state, inputs)
-        found = preview_alert(alert.filter, CollectionLogs(state.path))
+        found = preview_alert(alert.filter, CollectionLogs(state.path), shard_count=state.settings.store.shards)
     except (BadRequest, ConfigError) as error:
         return {"draft": fields, "preview": None, "problem": str(error)}
     examples = [

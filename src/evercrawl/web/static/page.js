@@ -5,6 +5,7 @@ const base = document.documentElement.dataset.base;
 const number = new Intl.NumberFormat("en");
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayAndMinute = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
@@ -243,6 +244,23 @@ function chooseZone(select) {
   if ([...select.options].some((option) => option.value === own)) select.value = own;
 }
 
+/* Says what a time of day in UTC is here. */
+function explainTimes(input) {
+  const hint = document.createElement("small");
+  hint.className = "dim";
+  hint.id = `${input.id}-here`;
+  input.setAttribute("aria-describedby", hint.id);
+  input.after(hint);
+  const here = (_, hours, minutes) => minute.format(new Date().setUTCHours(hours, minutes));
+  const update = () => {
+    const text = input.value.replace(/\b(\d{1,2}):(\d\d)\b/g, here);
+    hint.textContent = text && text !== input.value ? `${text} here` : "";
+  };
+  input.addEventListener("input", update);
+  update();
+}
+
+for (const input of document.querySelectorAll("#daily_at, #quiet_hours")) explainTimes(input);
 for (const select of document.querySelectorAll("select[data-zone]")) chooseZone(select);
 for (const button of document.querySelectorAll("[data-copy]")) copyField(button);
 for (const form of document.querySelectorAll("[data-upload]")) uploadFile(form);
