@@ -164,7 +164,7 @@ async def _check_collection(pool: asyncpg.Pool, namespace: str, settings: StoreS
     if settings is not None and facts["shards"] != settings.shards:
         raise ConfigError(
             f"the collection in {namespace} has {facts['shards']} shards, the settings say {settings.shards};"
-            f" set it: evercrawl config store.shards {facts['shards']}"
+            f" set it: evercrawl config set store.shards {facts['shards']}"
         )
 
 
