@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from evercrawl.adapters.system import write_atomically
@@ -22,6 +23,7 @@ MAX_REPAIRS = 5000
 MAX_PROPOSED = 50  # Of one field.
 MAX_RULES = 1000
 MAX_FILE_BYTES = 1024 * 1024
+CHECK_EVERY_S = 0.1  # The file of a running crawl is looked at no more often than this.
 MAX_TEXT_CHARS = 500  # Of what a repaired selector reads.
 _NAME = re.compile(r"[^\W\d]\w{0,63}")
 
@@ -99,12 +101,17 @@ class WatchedRules:
         self._collection = collection
         self._rules_file, self._repairs_file = (str(collection / name) for name in (RULES_FILE, REPAIRS_FILE))
         self._stamp: object = None
+        self._check_at = 0.0
         self._rules: tuple[FieldRule, ...] = ()
         self.rules()
 
     def rules(self) -> tuple[FieldRule, ...]:
-        """Return the rules, with the repairs up to now."""
-        stamp = _stamp(self._rules_file)  # For every page: paths as strings cost a tenth.
+        """Return the rules, with the repairs up to now; every page asks for them."""
+        now = monotonic()
+        if now < self._check_at:
+            return self._rules
+        self._check_at = now + CHECK_EVERY_S
+        stamp = _stamp(self._rules_file)
         stamp = stamp and (stamp, _stamp(self._repairs_file))
         if stamp != self._stamp:
             self._rules = load_rules(self._collection)
@@ -113,6 +120,7 @@ class WatchedRules:
 
     def add_repair(self, repair: FieldRepair) -> None:
         """Store a repair: used from now on if it is sure, unless the user has rejected it; else proposed."""
+        self._check_at = 0.0
         state = RepairState.ACCEPTED if repair.is_sure else RepairState.PROPOSED
         known = [one for one in load_repairs(self._collection) if one.repair.name == repair.name]
         if any(_key(one.repair) == _key(repair) and one.state is not RepairState.PROPOSED for one in known):

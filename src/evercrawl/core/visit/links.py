@@ -112,7 +112,9 @@ def add_url(
     if verdict is None:
         found.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
     else:
-        found.refusals.append(_refusal(canonical, verdict, parent_url, depth, now_us))
+        reason, detail = verdict
+        stored = canonical[:MAX_REFUSED_CHARS]
+        found.refusals.append(Refusal(refusal_key(stored), stored, reason, detail, parent_url, now_us, depth))
     return verdict
 
 
