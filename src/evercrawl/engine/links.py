@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
@@ -337,11 +337,24 @@ class UrlSubmitter:
             while refusals := await shard.store.refusals(after, REFUSALS_PORTION):
                 after = refusals[-1].key
                 found = FoundLinks()
-                for refusal in refusals:
+                for refusal in self._of_sites_in_scope(refusals):
                     if refusal.reason is not Reason.TRAP or not await self._is_still_trap(refusal):
                         self._judge_again(refusal, found)
                 await self._distribute(found)
         self._stats.refused = counted
+
+    def _of_sites_in_scope(self, refusals: Iterable[Refusal]) -> Iterator[Refusal]:
+        """Yield the refusals of sites in scope; those of one site follow each other."""
+        excluded, scope = "?", self._runtime.policy.scope
+        for refusal in refusals:
+            if refusal.reason is Reason.OUT_OF_SCOPE:
+                if refusal.url.startswith(excluded):
+                    continue
+                site = site_of(refusal.url)
+                if scope.excludes_site(site):
+                    excluded = f"{site}/"
+                    continue
+            yield refusal
 
     async def _is_still_trap(self, refusal: Refusal) -> bool:
         """Return whether trap detection still refuses a URL; a trap has too many URLs to submit all of them again."""

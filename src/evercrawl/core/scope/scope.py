@@ -306,17 +306,26 @@ class Scope:
             return self._check_port(url) or self._check_list(url, depth, hops)
         if url in self._pages or (self._pages and depth == 0 and hops > 0):
             return self._check_port(url)
-        site = site_of(url)
-        answer = self._sites.get(site)
-        if answer is None:
-            if len(self._sites) >= CACHED_SITES:
-                self._sites.clear()
-            answer = self._sites[site] = self._folders_of_site(site)
+        answer = self._folders_or_refusal(site_of(url))
         if isinstance(answer[0], Reason):
             return answer  # type: ignore[return-value]
         if answer is _WHOLE_SITE or path_of(url).startswith(answer):
             return None
         return Reason.OUT_OF_SCOPE, f"not below {_join_names(answer)}"
+
+    def excludes_site(self, site: str) -> bool:
+        """Return whether no URL of a site is in scope."""
+        if self._settings.kind == "list" or self._pages:
+            return False
+        return isinstance(self._folders_or_refusal(site)[0], Reason)
+
+    def _folders_or_refusal(self, site: str) -> tuple[str, ...] | RefusalReason:
+        answer = self._sites.get(site)
+        if answer is None:
+            if len(self._sites) >= CACHED_SITES:
+                self._sites.clear()
+            answer = self._sites[site] = self._folders_of_site(site)
+        return answer
 
     def _check_list(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         # The redirect target of a listed page still counts as requested. Consecutive hops are limited elsewhere.

@@ -219,3 +219,15 @@ def test_seed_that_leaves_its_domain_adds_nothing(target: str):
     scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
     scope.add_moved_seed("http://example.org/", target)
     assert scope.verdict(target, depth=0, hops=1) is not None
+
+
+def test_a_site_is_excluded_only_if_no_page_of_it_can_be_in_scope() -> None:
+    whole = scope_of("http://a.test/")
+    assert not whole.excludes_site("http://a.test")
+    assert whole.excludes_site("http://b.test")
+    whole.add_moved_seed("http://a.test/", "http://www.a.test/")
+    assert not whole.excludes_site("http://www.a.test")
+    assert not scope_of("http://a.test/docs/", kind="prefix").excludes_site("http://a.test")
+    assert not scope_of("http://a.test/", kind="list").excludes_site("http://b.test")
+    page = "http://b.test/x"
+    assert not scope_of("http://a.test/", page, pages=(page,)).excludes_site("http://c.test")
