@@ -23,7 +23,7 @@ MAX_REPAIRS = 5000
 MAX_PROPOSED = 50  # Of one field.
 MAX_RULES = 1000
 MAX_FILE_BYTES = 1024 * 1024
-CHECK_EVERY_S = 0.1  # The file of a running crawl is looked at no more often than this.
+CHECK_EVERY_S = 0.1  # A running crawl checks the file no more often.
 MAX_TEXT_CHARS = 500  # Of what a repaired selector reads.
 _NAME = re.compile(r"[^\W\d]\w{0,63}")
 
