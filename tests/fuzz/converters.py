@@ -18,7 +18,7 @@ from evercrawl.adapters.analysers import detect_language
 from evercrawl.collection.alerts.mail import body_of, mail_parts
 from evercrawl.collection.exchange.chunk_export import split_markdown
 from evercrawl.collection.exchange.markdown import PageSource, compose_markdown
-from evercrawl.collection.exchange.watch_import import WatchReport, _history, _watches
+from evercrawl.collection.exchange.watch_import import Members, WatchReport, _history, _watches
 from evercrawl.collection.folder import parse_tags
 from evercrawl.collection.stored_pages import decode_css
 from evercrawl.core.alerts.html_message import MessageLinks
@@ -135,9 +135,10 @@ def write_messages(data: bytes) -> None:
 
 def read_backup(data: bytes) -> None:
     errors = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError, ConfigError)
-    with suppress(*errors), zipfile.ZipFile(io.BytesIO(data)) as backup:
+    with suppress(*errors), zipfile.ZipFile(io.BytesIO(data)) as opened:
+        backup = Members(opened)
         for watch in _watches(backup, WatchReport()):
-            list(_history(backup, set(backup.namelist()), watch))
+            list(_history(backup, watch))
 
 
 def backup_file(watch: bytes, history: bytes) -> bytes:

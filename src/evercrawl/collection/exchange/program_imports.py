@@ -7,7 +7,7 @@ import gzip
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
@@ -26,6 +26,7 @@ MAX_INDEX_BYTES = 8 * 1024 * 1024  # Of the index.json of one snapshot.
 MAX_PAGE_BYTES = 64 * 1024 * 1024  # Of one saved page.
 MAX_SEEDS = 20_000
 MAX_SOURCE_BYTES = 4 * 1024 * 1024  # Of a file with seeds.
+MAX_MODULE_BYTES = 512 * 1024  # Of a module of a spider; its syntax tree takes 500 times as much memory.
 MAX_SOURCES = 2_000  # Files of a job or project that are read.
 _SAVED_PAGES = ("singlefile", "dom", "wget")
 """Outputs that hold the page itself, the most complete first."""
@@ -74,8 +75,19 @@ def import_archivebox(collection: Path, settings: Settings, folder: Path) -> Wat
     return report
 
 
+def _own_files(paths: Iterable[Path], folder: Path, report: WatchReport) -> list[Path]:
+    """Return the plain files; links that lead out of a folder of others, pipes and devices are left out."""
+    root, found = folder.resolve(), []
+    for path in sorted(paths):
+        if path.is_file() and path.resolve().is_relative_to(root):
+            found.append(path)
+        elif not path.is_dir():
+            report.note(f"{path}: not taken: it is no file in this folder")
+    return found
+
+
 def _snapshots(archive: Path, report: WatchReport) -> Iterator[BoxSnapshot]:
-    for number, index in enumerate(sorted(archive.glob("*/index.json"))):
+    for number, index in enumerate(_own_files(archive.glob("*/index.json"), archive, report)):
         if number >= MAX_SNAPSHOTS:
             raise ConfigError(f"{archive} has more than {MAX_SNAPSHOTS:,} snapshots")
         fields = _read_json(index)
@@ -116,7 +128,7 @@ def _files_of(snapshots: list[BoxSnapshot], made: Path, report: WatchReport) -> 
     with made.open("wb") as out:
         for one in snapshots:
             report.snapshots += 1
-            if warcs := sorted((one.folder / "warc").glob("*.warc.gz")):
+            if warcs := _own_files((one.folder / "warc").glob("*.warc.gz"), one.folder, report):
                 files += warcs
             elif (page := _saved_page(one)) is not None:
                 at, body = page
@@ -152,8 +164,8 @@ def _moment(text: object, otherwise: datetime) -> datetime:
 
 def import_heritrix(collection: Path, settings: Settings, path: Path) -> WatchReport:
     """Add the seeds of a Heritrix job: a folder, its crawler-beans.cxml, or a seeds file."""
-    files = [path] if path.is_file() else [*path.glob("*.cxml"), *path.glob("*seeds*.txt")]
     report = WatchReport()
+    files = [path] if path.is_file() else _own_files((*path.glob("*.cxml"), *path.glob("*seeds*.txt")), path, report)
     seeds = [seed for file in files[:MAX_SOURCES] for seed in heritrix_seeds(_text(file))]
     return _add_seeds(collection, settings, seeds, report, f"there are no seeds in {path}")
 
@@ -170,10 +182,13 @@ def heritrix_seeds(text: str) -> list[str]:
 
 def import_scrapy(collection: Path, settings: Settings, path: Path) -> WatchReport:
     """Add the start_urls and sitemap_urls of the spiders in a file or a project. No code of theirs is run."""
-    files = [path] if path.is_file() else sorted(path.rglob("*.py"))
     report = WatchReport()
+    files = [path] if path.is_file() else _own_files(path.rglob("*.py"), path, report)
     seeds = []
     for file in files[:MAX_SOURCES]:
+        if file.stat().st_size > MAX_MODULE_BYTES:
+            report.note(f"{file.name}: not taken: it has more than {MAX_MODULE_BYTES:,} bytes")
+            continue
         found = scrapy_seeds(_text(file))
         seeds += found.urls
         for name in found.computed:

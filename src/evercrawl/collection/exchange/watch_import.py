@@ -40,7 +40,9 @@ MAX_MEMBER_BYTES = 32 * 1024 * 1024  # Of one file, unpacked.
 MAX_WATCH_BYTES = 1024 * 1024  # Of the settings of one watch; the settings of all are in memory.
 MAX_FILTERS = 100  # Of one watch.
 MAX_SECONDS = 10 * 365 * 86_400  # Of an interval.
-MAX_TOTAL_BYTES = 4 * 1024**3  # Of all snapshots, unpacked.
+MAX_TOTAL_BYTES = 4 * 1024**3  # Of all that is read of a backup, unpacked.
+MAX_SNAPSHOTS = 200_000  # Of all watches.
+MAX_HISTORY_BYTES = 4 * 1024 * 1024  # Of the list of the snapshots of one watch.
 MAX_LIST_BYTES = 16 * 1024 * 1024
 _WATCH = re.compile(r"([0-9a-f-]{36})/watch\.json")
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
@@ -76,7 +78,8 @@ def import_changedetection(collection: Path, settings: Settings, file: Path) -> 
     """Take over the watches of a changedetection.io backup: pages, filters as fields, intervals and history."""
     report = WatchReport()
     try:
-        with zipfile.ZipFile(file) as backup:
+        with zipfile.ZipFile(file) as opened:
+            backup = Members(opened)
             watches = list(_watches(backup, report))
             add_pages(collection, settings, [one.url for one in watches], only_pages=True)
             report.pages = len(watches)
@@ -92,9 +95,33 @@ def import_changedetection(collection: Path, settings: Settings, file: Path) -> 
     return report
 
 
-def _watches(backup: zipfile.ZipFile, report: WatchReport) -> Iterator[Watch]:
-    if len(backup.infolist()) > MAX_MEMBERS:
-        raise ConfigError(f"the backup has more than {MAX_MEMBERS:,} files")
+class Members:
+    """The files of a backup, read up to a limit for all of them."""
+
+    def __init__(self, backup: zipfile.ZipFile) -> None:
+        self.names = frozenset(backup.namelist())
+        self._backup = backup
+        self._room = MAX_TOTAL_BYTES
+        if len(self.names) > MAX_MEMBERS:
+            raise ConfigError(f"the backup has more than {MAX_MEMBERS:,} files")
+
+    def read(self, name: str, longest: int = MAX_MEMBER_BYTES) -> bytes:
+        """Return the content of a file."""
+        with self._backup.open(name) as opened:
+            content = opened.read(longest + 1)
+        if len(content) > longest:
+            raise ConfigError(f"{name} in the backup is larger than {longest:,} bytes")
+        self.take(len(content))
+        return content
+
+    def take(self, size: int) -> None:
+        """Count what was unpacked."""
+        self._room -= size
+        if self._room < 0:
+            raise ConfigError(f"the files of the backup have more than {MAX_TOTAL_BYTES:,} bytes")
+
+
+def _watches(backup: Members, report: WatchReport) -> Iterator[Watch]:
     found = 0
     for folder, fields in _watch_fields(backup):
         try:
@@ -114,9 +141,9 @@ def _watches(backup: zipfile.ZipFile, report: WatchReport) -> Iterator[Watch]:
         raise ConfigError("there is no watch in this backup; make one in changedetection.io under Settings, Backups")
 
 
-def _watch_fields(backup: zipfile.ZipFile) -> Iterator[tuple[str, dict[str, Any]]]:
+def _watch_fields(backup: Members) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the folder and the settings of each watch, of a new backup or of an old one."""
-    names = set(backup.namelist())
+    names = backup.names
     for name in sorted(names):
         if (match := _WATCH.fullmatch(name)) and isinstance(one := _json(backup, name, MAX_WATCH_BYTES), dict):
             yield match[1], one
@@ -127,19 +154,11 @@ def _watch_fields(backup: zipfile.ZipFile) -> Iterator[tuple[str, dict[str, Any]
                 yield str(folder), one
 
 
-def _json(backup: zipfile.ZipFile, name: str, longest: int) -> Any:
+def _json(backup: Members, name: str, longest: int) -> Any:
     try:
-        return json.loads(_member(backup, name, longest))
+        return json.loads(backup.read(name, longest))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name} in the backup cannot be read: {error}") from error
-
-
-def _member(backup: zipfile.ZipFile, name: str, longest: int = MAX_MEMBER_BYTES) -> bytes:
-    with backup.open(name) as opened:
-        content = opened.read(longest + 1)
-    if len(content) > longest:
-        raise ConfigError(f"{name} in the backup is larger than {longest:,} bytes")
-    return content
 
 
 def _add_fields(collection: Path, watch: Watch, report: WatchReport) -> None:
@@ -201,31 +220,30 @@ def _add_schedule(collection: Path, watch: Watch, report: WatchReport) -> None:
 # History
 
 
-def _add_snapshots(collection: Path, backup: zipfile.ZipFile, watches: list[Watch], report: WatchReport) -> None:
+def _add_snapshots(collection: Path, backup: Members, watches: list[Watch], report: WatchReport) -> None:
     """Import the snapshots as responses at their times."""
-    names, room = set(backup.namelist()), MAX_TOTAL_BYTES
     with tempfile.TemporaryDirectory(prefix="evercrawl-import-") as folder:
         file = Path(folder) / "history.warc.gz"
         with file.open("wb") as out:
             for watch in watches:
-                for at, kind, body in _history(backup, names, watch):
-                    room -= len(body)
-                    if room < 0:
-                        raise ConfigError(f"the snapshots of the backup have more than {MAX_TOTAL_BYTES:,} bytes")
+                for at, kind, body in _history(backup, watch):
                     out.write(gzip.compress(response_record(watch.url, at, kind, body), compresslevel=6, mtime=0))
                     report.snapshots += 1
+                    if report.snapshots > MAX_SNAPSHOTS:
+                        raise ConfigError(f"the backup has more than {MAX_SNAPSHOTS:,} snapshots")
         if report.snapshots:
             settings = read_settings(collection).settings
             done: ImportReport = import_archives(collection, settings, [file], form="warc")
             report.versions = done.versions
 
 
-def _history(backup: zipfile.ZipFile, names: set[str], watch: Watch) -> Iterator[tuple[datetime, str, bytes]]:
+def _history(backup: Members, watch: Watch) -> Iterator[tuple[datetime, str, bytes]]:
     """Yield time, media type and body of each snapshot: the page where it was kept, else its text."""
     listed = f"{watch.folder}/history.txt"
-    if listed not in names:
+    if listed not in backup.names:
         return
-    for line in _member(backup, listed).decode("utf-8", "replace").splitlines():
+    text = backup.read(listed, MAX_HISTORY_BYTES).decode("utf-8", "replace")
+    for line in dict.fromkeys(text.splitlines()):
         stamp, _, name = line.partition(",")
         if not stamp.isascii() or not stamp.isdigit() or len(stamp) > 11:
             continue
@@ -235,8 +253,11 @@ def _history(backup: zipfile.ZipFile, names: set[str], watch: Watch) -> Iterator
             ("text/html; charset=utf-8", f"{watch.folder}/{stamp}.html.br", True),
             ("text/plain; charset=utf-8", base, base.endswith(".br")),
         ):
-            if path in names:
-                body = _unpack(_member(backup, path)) if unpack else _member(backup, path)
+            if path in backup.names:
+                body = backup.read(path)
+                if unpack:
+                    body = _unpack(body)
+                    backup.take(len(body))
                 is_json = body.lstrip()[:1] in (b"{", b"[") and watch.url.partition("?")[0].endswith(".json")
                 yield at, "application/json" if is_json else kind, body
                 break

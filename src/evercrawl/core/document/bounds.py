@@ -13,11 +13,30 @@ HARMLESS_STEPS = 100_000_000  # Open elements times tags: an end tag may look th
 MAX_MARKUP_BYTES = 8 * 1024 * 1024
 MAX_TAGS = 500_000  # The longest specifications on the web have fewer.
 MAX_NESTING = 2_000
-MAX_TAG_PIECES = 16_384  # Characters and quoted values of one tag.
+MAX_ATTRIBUTES = 2_000  # Of one tag. Any character but white space, / and > may be part of a name, also < and quotes.
+MAX_TAG_OVERLAP = 16  # Characters of tags inside tags, times the size: more of them would take quadratic time.
 
-_LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MAX_TAG_PIECES)
-# A cheap test that every long tag passes: others have at most 31 quoted values, less than 512 characters apart.
-_MAYBE_LONG_TAG = re.compile(rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]")
+# Tokenization of tags (HTML standard 13.2.5), where \v is no white space.
+_TAG_PARTS = {
+    b"name": rb"[^\t\n\f\r />]",
+    b"key": rb"[^\t\n\f\r />=]",
+    b"value": rb"[^\t\n\f\r >]",
+    b"first": rb"[^\t\n\f\r >\"']",
+    b"equals": rb"[\t\n\f\r ]*+=[\t\n\f\r ]*+",
+    b"between": rb"[\t\n\f\r /]*+",
+    b"most": MAX_ATTRIBUTES,
+}
+_LONG_TAG = re.compile(
+    rb"<[a-z]%(name)s*+(?:%(between)s%(name)s%(key)s*+"
+    rb"(?:%(equals)s(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|%(first)s%(value)s*+|(?=>)|\Z)|(?!%(equals)s))"
+    rb"){0,%(most)d}+(%(between)s%(name)s)?" % _TAG_PARTS
+)
+# A cheap test that every long tag passes: others have few attributes, with short names.
+_MAYBE_LONG_TAG = re.compile(
+    rb"<[A-Za-z](?:%(name)s{64}|%(name)s{0,63}+(?:%(between)s%(name)s%(key)s{0,63}+(?!%(key)s)"
+    rb"(?:%(equals)s(?:\"[^\"]*+\"|'[^']*+'|%(first)s%(value)s{0,511}+(?!%(value)s)|(?=>))|(?!%(equals)s))"
+    rb"){0,31}+%(between)s%(name)s)" % _TAG_PARTS
+)
 _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
 _RAW_TAGS = b"script style textarea title xmp iframe noembed noframes noscript".split()
@@ -131,6 +150,7 @@ def _too_deep_at(lowered: bytes) -> int:
 def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
     """Return where a tag is too long or the nesting too deep; slower, since SVG and MathML have no raw text."""
     stack: list[bytes] = []
+    overlap = MAX_TAG_OVERLAP * len(lowered)
     foreign = inside = at = 0  # Open elements of other languages, and of those the ones that contain HTML.
     has_left = False  # Whether a tag has ended them: what follows is HTML.
     not_nesting = _not_nesting(lowered)
@@ -139,8 +159,10 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
         name = match[1]
         if not name:
             continue
-        if maybe_long and _LONG_TAG.match(lowered, match.start()):
-            return match.start()
+        if maybe_long and (tag := _LONG_TAG.match(lowered, match.start())) is not None:
+            overlap -= tag.end() - tag.start()
+            if tag[1] is not None or overlap < 0:
+                return match.start()
         has_left = foreign > 0 and (has_left or name in _LEAVES_FOREIGN)
         if name in not_nesting or _continues(stack, name):
             continue

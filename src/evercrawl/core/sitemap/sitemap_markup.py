@@ -148,7 +148,8 @@ def _resolve(found: re.Match[str]) -> str:
 
 def parse_tags(markup: str, handler: TagHandler) -> None:
     """Pass every tag and text to the handler. Unmatched end tags are dropped, missing ones added."""
-    at, opened = 0, [""]
+    at = 0
+    opened: dict[str, None] = {}  # In order; no name occurs twice.
     for _ in range(MAX_TAGS):
         tag_at = markup.find("<", at)
         if tag_at < 0:
@@ -175,7 +176,7 @@ def _section_end(markup: str, at: int, handler: TagHandler) -> int:
     return at
 
 
-def _tag_end(markup: str, at: int, handler: TagHandler, opened: list[str]) -> int:
+def _tag_end(markup: str, at: int, handler: TagHandler, opened: dict[str, None]) -> int:
     found = _TAG.match(markup, at)
     if found is None:
         # A lone "<" is text.
@@ -191,7 +192,7 @@ def _tag_end(markup: str, at: int, handler: TagHandler, opened: list[str]) -> in
         if attributes.endswith("/"):
             handler.end(name)
         else:
-            opened.append(name)
+            opened[name] = None
     return found.end()
 
 
@@ -203,9 +204,9 @@ def _attributes(written: str) -> dict[str, str]:
     }
 
 
-def _close(name: str, handler: TagHandler, opened: list[str]) -> None:
+def _close(name: str, handler: TagHandler, opened: dict[str, None]) -> None:
     if name in opened:
-        while (last := opened.pop()) != name:
+        while (last := opened.popitem()[0]) != name:
             handler.end(last)
         handler.end(name)
 

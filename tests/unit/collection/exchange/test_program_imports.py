@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import evercrawl
 from evercrawl.collection.collection import Collection
-from evercrawl.collection.exchange.program_imports import heritrix_seeds, scrapy_seeds
+from evercrawl.collection.exchange.program_imports import MAX_MODULE_BYTES, heritrix_seeds, scrapy_seeds
 from evercrawl.errors import ConfigError
 from tests.unit.collection.exchange.archives import SITE, day, html, packed, response
 
@@ -124,6 +125,44 @@ def test_seeds_of_scrapy_are_read_without_running_it(collection: Collection, tmp
     report = collection.import_watches("scrapy", tmp_path / "project")
     assert report.pages == 3
     assert report.notes == ["quotes.py: not taken: start_urls in line 9 is computed when the spider runs"]
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("archivebox", "archive/1772366400.1/index.json"),
+        ("archivebox", "archive/1772366400.2/warc/1.warc.gz"),
+        ("heritrix", "seeds.txt"),
+        ("scrapy", "spiders/quotes.py"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["link out", "pipe", "device"])
+def test_only_files_of_the_folder_are_read(
+    collection: Collection, tmp_path: Path, program: str, name: str, kind: str
+) -> None:
+    """A pipe or a device would never end; a link could name any file of the user."""
+    folder, path = tmp_path / "theirs", tmp_path / "theirs" / name
+    outside = tmp_path / "outside"
+    outside.write_text('start_urls = ["https://outside.example/"]')
+    if name.endswith("warc.gz"):
+        snapshot(folder, path.parts[-3], SITE + "/a", {})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero" if kind == "device" else outside)
+    try:
+        notes = collection.import_watches(program, folder).notes
+    except ConfigError:
+        notes = []
+    assert program != "archivebox" or "warc" not in name or any("no file in this folder" in note for note in notes)
+    assert "outside" not in str(collection.settings.scope.seeds)
+
+
+def test_long_modules_are_left_out(collection: Collection, tmp_path: Path) -> None:
+    """The syntax tree of 4 MB took 2 GB."""
+    (tmp_path / "a.py").write_text(SPIDER)
+    (tmp_path / "b.py").write_text("x = [" + "0," * (MAX_MODULE_BYTES // 2) + "]")
+    report = collection.import_watches("scrapy", tmp_path)
+    assert report.pages == 3
+    assert any("b.py: not taken: it has more than" in note for note in report.notes)
 
 
 def test_bookmarks_and_feeds_are_lists_of_pages(collection: Collection, tmp_path: Path):

@@ -13,6 +13,7 @@ import pytest
 
 import evercrawl
 from evercrawl.collection.collection import Collection
+from evercrawl.collection.exchange import watch_import
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldType
 
@@ -106,19 +107,36 @@ def _expanding() -> bytes:
     return brotli.compress(bytes(200 << 20), quality=1)
 
 
+def _lines(count: int) -> bytes:
+    return b"".join(b"%d,aa.txt\n" % (1_600_000_000 + number) for number in range(count))
+
+
+def _many_settings() -> dict[str, bytes]:
+    settings = b"{" + b" " * ((1 << 20) - 2) + b"}"
+    return {f"{number:036}/watch.json": settings for number in range(40)}
+
+
 @pytest.mark.parametrize(
     ("name", "make_files"),
     [
         ("a snapshot that expands", lambda: {"history.txt": b"1794984679,aa.br", "aa.br": _expanding()}),
         ("a watch that expands", lambda: {"watch.json": b" " * (200 << 20) + WATCH}),
         ("deep settings", lambda: {"watch.json": b"[" * 100_000}),
+        ("a history that expands", lambda: {"history.txt": b"1600000000,aa.txt\n" * 1_800_000, "aa.txt": b"a"}),
+        ("endless snapshots", lambda: {"history.txt": _lines(210_000), "aa.txt": b""}),
+        ("settings of other watches that expand", _many_settings),
         ("a damaged snapshot", lambda: {"history.txt": b"1794984679,aa.br", "aa.br": b"\xff\x00\x01"}),
     ],
 )
 def test_a_hostile_backup_is_refused_at_a_limit(
-    tmp_path: Path, name: str, make_files: Callable[[], dict[str, bytes]]
+    tmp_path: Path, name: str, make_files: Callable[[], dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {f"{FOLDER}/{one}": content for one, content in ({"watch.json": WATCH} | make_files()).items()}
+    monkeypatch.setattr(watch_import, "MAX_TOTAL_BYTES", watch_import.MAX_TOTAL_BYTES // 128)
+    monkeypatch.setattr(watch_import, "MAX_SNAPSHOTS", watch_import.MAX_SNAPSHOTS // 100)
+    files = {
+        one if "/" in one else f"{FOLDER}/{one}": content
+        for one, content in ({"watch.json": WATCH} | make_files()).items()
+    }
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ConfigError):
         new_collection(tmp_path).import_watches("changedetection", hostile_backup(tmp_path, files))
