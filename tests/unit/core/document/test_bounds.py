@@ -118,7 +118,51 @@ def test_long_pages_with_drawings_and_ruby_text_are_kept(unit: bytes) -> None:
     assert truncate_markup(page) == page
 
 
-@pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"'])
+# What makes a scanner that is not exact believe that the rest is a comment, a text, a value or a drawing.
+HIDING = (
+    b"<b <noscript>", b'<script a="</script <noscript ">x</script>', b'<b a="<!--">', b"<!x <title>", b"</<title>",
+    b"</p <noscript>", b"<script><!--<script></script><title></script>", b"<select><title></select>",
+    b"<template><col><title></template>", b"<template><col><script></template>", b'<svg><a x="</svg>"/><title>',
+    b"<svg><desc><p></desc></svg></p></desc><title>", b"<svg><desc><p></desc></svg></p><![CDATA[ > <title> ]]>",
+    b"<svg><desc><form><b></form></desc></svg></b></desc><title>", b'<svg><![CDATA[<a x="]]>', b"<svg><script>",
+    b'<svg><title><a x="</title>">', b"<svg><desc><style><!--</style>", b"<svg><title/>", b"<select><svg></select>",
+    b"<b\x0b<!-->", b'<b\x0b="><title>', b"<b =\"><title>", b"<svg><ruby></ruby>", b"<svg><font color=x>",
+    b"<div><svg></div>", b"<svg/>", b"<svg><g a=b/>", b"<math><desc>", b"<math><mi><mglyph>", b"<svg><math><mi>",
+    b"<math><annotation-xml>", b"<svg><desc></svg>", b"<svg>",
+)  # fmt: skip
+UNITS = (b"<div>", b"<g/>", b"<g a=b/>", b"<link>", b"<a>", b"<li>", b"<p>")
+
+
+@pytest.mark.parametrize("before", HIDING, ids=repr)
+def test_nothing_hides_dangerous_markup(before: bytes) -> None:
+    """The parser took 3 s for some of these."""
+    pages = [FILLER + before + unit * 40_000 + end for unit in UNITS for end in (b"", b'</title>-->"></style>')]
+    pages.append(FILLER + before + b"<p " + b" ".join(b"a%d" % number for number in range(40_000)) + b">")
+    for page in pages:
+        start = time.process_time()
+        parse_tree(truncate_markup(page))
+        assert time.process_time() - start < 0.7, page[len(FILLER) :][:80]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        b"<script>if (a<b && c<d) { e = '<div>'; <!-- <script> x </script> --> }</script><p>x",
+        b"<style>a > b { content: '<div>' }</style><p>x",
+        b"<svg><style>.a > .b {}</style><path d='M0 0'><g><use/></g></svg><p>x",
+        b"<svg><style><![CDATA[ a > b {} ]]></style><foreignObject><div>x<p>y</p></div></foreignObject></svg>",
+        b"<select><option>1<optgroup><option>2</select><script>if (a<b) c</script><p>x",
+        b"<template><div>x</div></template><a title='a > b <c'>x</a>",
+        b"<math><mi>x</mi><mo>&lt;</mo><mtext><b>y</b></mtext></math>",
+        b"<textarea><div></textarea><!-- <div> --><p data-a='<div>'>x",
+    ],
+)
+def test_long_pages_with_raw_texts_and_other_languages_are_kept(unit: bytes) -> None:
+    page = unit * (600_000 // len(unit))
+    assert truncate_markup(page) == page
+
+
+@pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"', b"</'%d", b'/a%d=">"', b' "%d'])
 def test_a_tag_with_endless_attributes_is_cut(attribute: bytes) -> None:
     page = FILLER + b"<p" + b"".join(attribute % number for number in range(100_000)) + b">"
     assert truncate_markup(page) == FILLER
