@@ -10,7 +10,6 @@ use pyo3::types::{PyDict, PyString};
 // Every member is ours, so that no page can make them collide.
 use rustc_hash::FxHashSet as HashSet;
 
-use crate::nesting::NestingRules;
 
 use crate::text;
 use crate::tree::{Name, Node};
@@ -40,8 +39,8 @@ limits!(
     MIN_LEAD_CHARS, MIN_TITLE_CHARS, MAX_ANNOUNCEMENT_CHARS, MAX_LOOSE_LINE_CHARS, MAX_LAST_LINE_CHARS,
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS, MAX_PHRASE_CHARS,
-    MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_STEPS, HARMLESS_BYTES,
-    MAX_NESTING, MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS, MAX_CACHED_CHARS,
+    MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, HARMLESS_TAGS, HARMLESS_BYTES,
+    MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS, MAX_CACHED_CHARS,
     MAX_MENTIONS, MAX_VALUE_BYTES,
 );
 
@@ -151,8 +150,6 @@ pub struct Config {
     /// Elements whose attributes are collected, and those of them whose text is.
     pub metadata_tags: HashSet<usize>,
     pub metadata_text_tags: HashSet<usize>,
-    pub not_nesting_starts: Vec<Vec<u8>>,
-    pub nesting: NestingRules,
     /// Types of link elements that lead to other pages.
     pub linking: HashSet<String>,
     /// The class of links, and how to create a tuple of that class.
@@ -232,17 +229,6 @@ impl Config {
             action_words: item(from, "action_words")?.extract()?,
             metadata_tags: item(from, "metadata_tags")?.extract()?,
             metadata_text_tags: item(from, "metadata_text_tags")?.extract()?,
-            not_nesting_starts: item(from, "not_nesting_starts")?.extract()?,
-            nesting: NestingRules {
-                not_nesting: item(from, "not_nesting")?.extract()?,
-                closes_open_children: item(from, "closes_open_children")?.extract()?,
-                scope_limits: item(from, "scope_limits")?.extract()?,
-                table_scope_limits: item(from, "table_scope_limits")?.extract()?,
-                raw_text: item(from, "raw_text_tags")?.extract()?,
-                foreign: item(from, "foreign_tags")?.extract()?,
-                max_nesting: item(from, "MAX_NESTING")?.extract()?,
-                max_end_tag_reach: item(from, "MAX_END_TAG_REACH")?.extract()?,
-            },
             linking: item(from, "linking")?.extract()?,
             link_type: item(from, "link_type")?.unbind(),
             tuple_new: item(from, "tuple_new")?.unbind(),

@@ -8,7 +8,6 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::config::Config;
 use crate::links::Links;
-use crate::nesting::is_too_deep;
 use crate::text;
 use crate::tree::{Attribute, Node};
 
@@ -275,7 +274,7 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
         tags += 1;
         let rest = &body[start..];
         if rest.get(1).is_some_and(u8::is_ascii_alphabetic) {
-            match tag_bytes(&rest[2..]) {
+            match tag_bytes(&rest[1..]) {
                 Some(length) => work += length,
                 None => return false,
             }
@@ -284,57 +283,49 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
             return false;
         }
     }
-    if tags <= limits.HARMLESS_TAGS as usize {
-        return true;
-    }
-    let (nesting, items) = nesting_tags(config, body);
-    let few = limits.MAX_NESTING as usize;
-    if items > few {
-        return false; // They may be inside each other, which the reference sees.
-    }
-    let may_nest = nesting > limits.HARMLESS_TAGS as usize
-        || (nesting > few && nesting * tags > limits.HARMLESS_STEPS as usize);
-    tags <= limits.MAX_TAGS as usize && (!may_nest || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
+    tags <= limits.HARMLESS_TAGS as usize // Of more, `truncate_markup` counts those that can nest.
 }
 
-/// The number of tags that may nest, and of list items and descriptions that may be inside each other.
-fn nesting_tags(config: &Config, body: &[u8]) -> (usize, usize) {
-    let is_flat = |tag: &[u8]| config.not_nesting_starts.iter().any(|harmless| tag.starts_with(harmless));
-    let (mut nesting, mut list_items, mut descriptions) = (0usize, 0usize, 0usize);
-    for start in memchr::memchr_iter(b'<', body) {
-        let tag = &body[start..];
-        nesting += usize::from(!is_flat(tag));
-        match [tag.get(1), tag.get(2)].map(|byte| byte.map_or(0, u8::to_ascii_lowercase)) {
-            [b'l', b'i'] => list_items += 1,
-            [b'd', b't' | b'd'] => descriptions += 1,
-            _ => {}
+const MAX_ATTRIBUTES: usize = 31;
+const MAX_NAME: usize = 63;
+const MAX_VALUE: usize = 512;
+
+/// The bytes read of a tag after `<`; None if it may have too many attributes (see `_MAYBE_LONG_TAG`).
+fn tag_bytes(rest: &[u8]) -> Option<usize> {
+    let mut at = run(rest, 0, MAX_NAME, |byte| !is_between(byte) && byte != b'>')?;
+    for _ in 0..=MAX_ATTRIBUTES {
+        at = skip(rest, at, is_between);
+        match rest.get(at) {
+            None | Some(b'>') => return Some(at),
+            Some(_) => {}
+        }
+        at = run(rest, at + 1, MAX_NAME, |byte| !is_between(byte) && byte != b'>' && byte != b'=')?;
+        let equals = skip(rest, at, is_space);
+        if rest.get(equals) == Some(&b'=') {
+            at = skip(rest, equals + 1, is_space);
+            at = match rest.get(at) {
+                Some(&quote @ (b'"' | b'\'')) => at + 1 + memchr::memchr(quote, &rest[at + 1..])? + 1,
+                _ => run(rest, at, MAX_VALUE, |byte| !is_space(byte) && byte != b'>')?,
+            };
         }
     }
-    (nesting, 2 * list_items.min(descriptions))
+    None
 }
 
-const MAX_RUN: usize = 511;
-const MAX_QUOTED: usize = 31;
-
-/// The bytes read of a tag after its first letter; None if it may be too long.
-fn tag_bytes(rest: &[u8]) -> Option<usize> {
-    let mut at = run(rest, 0);
-    for _ in 0..MAX_QUOTED {
-        let Some(&quote @ (b'"' | b'\'')) = rest.get(at) else { break };
-        let Some(end) = memchr::memchr(quote, &rest[at + 1..]) else { break };
-        at = run(rest, at + 1 + end + 1);
-    }
-    match rest.get(at) {
-        None | Some(b'<' | b'>') => Some(at),
-        Some(_) => None,
-    }
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
-fn run(rest: &[u8], start: usize) -> usize {
-    let most = rest.len().min(start + MAX_RUN);
-    let mut at = start;
-    while at < most && !matches!(rest[at], b'<' | b'>' | b'"' | b'\'') {
-        at += 1;
-    }
-    at
+fn is_between(byte: u8) -> bool {
+    is_space(byte) || byte == b'/'
+}
+
+fn skip(rest: &[u8], start: usize, is_part: fn(u8) -> bool) -> usize {
+    rest[start..].iter().position(|&byte| !is_part(byte)).map_or(rest.len(), |length| start + length)
+}
+
+/// The end of a name or value; None if it is too long.
+fn run(rest: &[u8], start: usize, most: usize, is_part: fn(u8) -> bool) -> Option<usize> {
+    let end = skip(rest, start, is_part);
+    (end - start <= most).then_some(end)
 }

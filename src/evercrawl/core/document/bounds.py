@@ -75,6 +75,7 @@ _LEAVES_FOREIGN = frozenset(
     b" meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var /br /p".split()
 )
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_NOSCRIPT = frozenset((b"noscript", b"/noscript"))
 _FONT_LEAVES = re.compile(rb"color|face|size")  # With one of these attributes, a font element ends a drawing.
 # Elements that end when the next of their kind begins.
 _ENDS_ITSELF = frozenset(b"p li dt dd option tr td th tbody thead tfoot colgroup a nobr html head body".split())
@@ -115,8 +116,13 @@ def truncate_markup(body: bytes) -> bytes:
     is_mixed = b"<svg" in lowered or b"<math" in lowered
     if not maybe_long and not _may_nest(body, tags, is_mixed=is_mixed):
         return body
-    if maybe_long or is_mixed or b"<select" in lowered or b"<template" in lowered:
-        return body[: _Nesting(lowered, maybe_long=maybe_long).dangerous_at()]
+    has_noscript = b"<noscript" in lowered
+    if maybe_long or is_mixed or has_noscript or b"<select" in lowered or b"<template" in lowered:
+        body = body[: _Nesting(lowered, maybe_long=maybe_long).dangerous_at()]
+        if has_noscript:  # Its content is text or markup, as each parser chooses.
+            lowered = lowered[: len(body)]
+            body = body[: _Nesting(lowered, maybe_long=maybe_long, is_scripted=False).dangerous_at()]
+        return body
     return body[: _too_deep_at(lowered)]
 
 
@@ -185,11 +191,12 @@ class _Nesting:
     """The open elements of a page with parts in other languages (SVG, MathML), or whose context decides what is markup.
     Invariant: elements that a parser has open are open here, but for those that end themselves in HTML."""
 
-    def __init__(self, lowered: bytes, *, maybe_long: bool) -> None:
+    def __init__(self, lowered: bytes, *, maybe_long: bool, is_scripted: bool = True) -> None:
         self._lowered = lowered
         self._maybe_long = maybe_long
         self._overlap = MAX_TAG_OVERLAP * len(lowered)
-        self._not_nesting = _not_nesting(lowered)
+        self._not_nesting = _not_nesting(lowered) - (frozenset() if is_scripted else _NOSCRIPT)
+        self._is_scripted = is_scripted
         self._stack: list[bytes] = []
         self._roots: list[tuple[int, bytes, int]] = []  # Of drawings and formulas: place, language, `inside` around.
         self._inside = 0  # Open elements of the innermost drawing or formula that contain HTML; some may have ended.
@@ -237,7 +244,7 @@ class _Nesting:
 
     def _raw_end(self, name: bytes, at: int) -> int | None:
         """Return the end of a text that is no markup; None: it is markup."""
-        if self._is_unsure or (self._roots and not self._inside):
+        if self._is_pure() or self._is_unsure or (name == b"noscript" and not self._is_scripted):
             return None
         found = _RAW_CONTENTS[name].match(self._lowered, at)
         assert found is not None, "it may be empty"
