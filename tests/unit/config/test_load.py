@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -178,6 +179,21 @@ def test_tables_in_tables_end_at_the_longest_host_name(tmp_path: Path, collectio
     labels = ".".join("a" * 127)
     collection_file(collection).write_text(f"[site.{labels}]\nmax_depth = 9\n")
     assert read_settings(collection, env=_env(tmp_path)).settings.sites[0].max_depth == 9
-    collection_file(collection).write_text("[site]\n" + "a." * 5000 + "max_depth = 9\n")
+    collection_file(collection).write_text("[site]\n" + "a." * 200 + "max_depth = 9\n")
     with pytest.raises(ConfigError, match="no host name is so long"):
         read_settings(collection, env=_env(tmp_path))
+
+
+@pytest.mark.parametrize("key", ["1." * 100_000 + "a", "'a' . " * 50_000 + "b", '"a\\"". ' * 50_000 + "b"])
+def test_endless_keys_are_refused_soon(tmp_path: Path, key: str) -> None:
+    (tmp_path / "collection.toml").write_text(f"x = {{ {key} = 1 }}\n")
+    start = time.process_time()
+    with pytest.raises(ConfigError):
+        read_settings(tmp_path, env={})
+    assert time.process_time() - start < 1
+
+
+def test_long_lists_of_urls_are_read(tmp_path: Path) -> None:
+    seeds = ", ".join(f'"https://a.example/{".".join("1" * 60)}/{number}"' for number in range(5000))
+    (tmp_path / "collection.toml").write_text(f"[scope]\nseeds = [{seeds}]\n")
+    assert len(read_settings(tmp_path, env={}).settings.scope.seeds) == 5000
