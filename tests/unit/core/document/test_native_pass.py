@@ -170,7 +170,7 @@ def test_most_pages_are_within_the_limits_on_markup() -> None:
 
 
 SOUP = (
-    b"<div>|<div>|<div class='a'>|</div>|<span>|<table>|<svg>|<g/>|<p>|<DIV>|</DIV\n>|<!--|-->|<script>|</script |<title>"
+    b"<div>|<div>|<div class='a'>|</div>|<span>|<table>|<svg>|<g/>|<p>|<DIV>|</DIV\n>|<!--|-->|<script>|</script "
     b"|<sec<tion>|<br>|< div|text|<a =\">\" b|<a b=c/>|\"|'|=|/| a| b=\"|<a\x0bb='|<i a='>' b>|>"
 ).split(b"|")
 """Pieces of damaged pages."""
