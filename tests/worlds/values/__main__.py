@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.worlds.values.moves import MOVES
+from tests.worlds.values.others import OTHERS
 from tests.worlds.values.served import watch_served
 from tests.worlds.values.sites import DEVELOPED, HELD
 from tests.worlds.values.software import SOFTWARE
@@ -16,6 +17,7 @@ from tests.worlds.values.watch import lines_of, watch_all
 
 SETS = {
     "own": TEMPLATES, "software": SOFTWARE, "moves": MOVES, "sites": DEVELOPED, "held": HELD, "traditions": TRADITIONS,
+    "others": OTHERS,
 }  # fmt: skip
 
 

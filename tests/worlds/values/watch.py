@@ -59,7 +59,8 @@ class Figures:
     right: int = 0
     wrong: Counter[str] = field(default_factory=Counter)  # Template, field and design -> readings.
     survived: int = 0  # Fields that read right at the first visit of a redesign.
-    reported: int = 0  # Those that were reported as not found, or as read elsewhere.
+    reported: int = 0  # Those that were reported as not found.
+    mistaken: list[str] = field(default_factory=list)  # Those that were reported as read elsewhere, but wrongly.
     silent: list[str] = field(default_factory=list)  # Those that read wrong without a word.
 
     def add(self, name: str, is_right: bool) -> None:
@@ -127,10 +128,10 @@ def _count_redesign(
     for name, reading in readings.items():
         if is_right(template, name, day.facts, reading):
             figures.survived += 1
-        elif name in named:
-            figures.reported += 1
         elif reading.value is None:
-            figures.reported += 1  # At an earlier redesign.
+            figures.reported += 1  # Now, or at an earlier redesign.
+        elif name in named:
+            figures.mistaken.append(f"{template.name} {name} design {day.design}: {reading.value}")
         else:
             figures.silent.append(f"{template.name} {name} design {day.design}: {reading.value}")
 
@@ -171,6 +172,10 @@ def watch_all(
 def lines_of(figures: Figures) -> Iterator[str]:
     """Yield the figures as lines."""
     yield f"readings {figures.readings}, right {figures.right} ({figures.share:.2%})"
-    yield f"redesigns: survived {figures.survived}, reported {figures.reported}, silent {len(figures.silent)}"
+    yield (
+        f"redesigns: survived {figures.survived}, reported {figures.reported}, mistaken {len(figures.mistaken)},"
+        f" silent {len(figures.silent)}"
+    )
     yield from (f"  wrong {count}: {name}" for name, count in figures.wrong.most_common(40))
     yield from (f"  silent: {line}" for line in figures.silent)
+    yield from (f"  mistaken: {line}" for line in figures.mistaken)

@@ -15,7 +15,7 @@ MAX_DATE_CHARS = 60  # From the first to the last character of a date with a nam
 MAX_FILLER_CHARS = 6  # Of a word between its parts, such as "de" and "gada".
 _BUDDHIST_YEARS = range(2400, 2700)  # Thai pages count from 543 years earlier.
 _ISO = re.compile(r"(?<!\d)(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
-_NUMERIC = re.compile(r"(?<![\d.,])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?!\d)")
+_NUMERIC = re.compile(r"(?<![\d.,])(\d{1,2})([./-])\s?(\d{1,2})(?:\2\s?|\s(?=\d{4}))(\d{4}|\d{2})(?!\d)")
 _EAST_ASIAN = re.compile(r"(令和\s?\d{1,2}|\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
 _VIETNAMESE = re.compile(r"(?<!\d)(\d{1,2})\s(?:tháng|thg)\s(\d{1,2}),?(?:\snăm)?\s(\d{4})(?!\d)", re.IGNORECASE)
 _HAS_YEAR = re.compile(r"\d{4}")

@@ -16,6 +16,7 @@ MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_LANDMARK = 200  # Characters of a text that are compared with those of another version.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_BESIDE_CHARS, MAX_BESIDE_TEXTS = 2000, 20  # Of what stands beside a label.
+MIN_LINES = 3  # Lines of one element that are the entries of a list.
 MAX_UNIT_CHARS = 12  # Of a unit in an element of its own, after a number.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 MAX_PATH_STEPS = 100  # Matching a path takes time that grows with its steps and with the elements around each.
@@ -161,9 +162,13 @@ class PageOutline:
             if sum(self.elements[one].end - self.elements[one].start for one in inner) < same[0].end - same[0].start:
                 break  # It has texts of its own.
             same = [self.elements[one] for one in inner if self.elements[one].end > self.elements[one].start]
-        if len(same) == 1:
+        if len(same) == 1 or self._own_texts(same[0]) >= MIN_LINES > self._own_texts(same[1]):
             return self.texts[same[0].start : same[0].end]
         return [" ".join(self.texts[one.start : one.end])[:MAX_BESIDE_CHARS] for one in same]
+
+    def _own_texts(self, element: Element) -> int:
+        """Return how many texts stand directly in an element, such as lines with breaks between them."""
+        return sum(self._owners[at] == element.place for at in range(element.start, element.end))
 
     def _next_element(self, at: int, around: Element) -> int:
         """Return where the first element with text begins after a text, in the part around it."""

@@ -108,7 +108,8 @@ def find_repair(
     if leaf is not None:
         part = None if leaf.is_sure or rule.type is FieldType.LIST else _repair_value(before, after, rule, was, now)
         return part if part is not None and part.is_sure else leaf
-    if now.value is not None and now.select == was.select and _is_by_label(was, now, after):
+    is_list = isinstance(was.value, tuple)
+    if now.value is not None and now.select == was.select and not is_list and _is_by_label(was, now, after):
         return None
     if isinstance(was.value, tuple):
         return _repair_list(before, after, rule, was.value, now.value if isinstance(now.value, tuple) else ())
@@ -293,7 +294,10 @@ class _Search:
         if element is None:
             return [name]
         own = _OWN_LABEL.match(self.after.outline.text(element, MAX_VALUE_TEXT) or "") if not name else None
-        labels = [f"label:{own[1].strip()}"] if own is not None and self.rule.type is not FieldType.TEXT else []
+        page, is_text = self.after.outline, self.rule.type is FieldType.TEXT
+        labels = [f"label:{own[1].strip()}"] if own is not None and not is_text else []
+        first = page.texts[element.start] if element.end - element.start > 1 and not is_text else ""
+        labels += [f"label:{first}"] if _is_label(page, first) else []
         return labels + list(_selectors(self.after.outline, element, name, self._beside))
 
     def part_of(self, now: FieldReading) -> LocatedPart | None:
@@ -593,7 +597,9 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         score += 0.5 if is_words else 1.5
     elif now.reading.unit is not None:
         score += 0.75
-    score += (3.5 if was.is_only and now.is_only else 0.0) + (3.0 if now.is_stated else 0.0)
+    is_plain = isinstance(was.reading.value, int | float) and was.reading.unit is None  # Any figures may be that.
+    is_only = was.is_only and now.is_only and (not is_plain or _form(earlier) == _form(text))
+    score += (3.5 if is_only else 0.0) + (3.0 if now.is_stated else 0.0)
     score += 1.5 if was.is_named and now.is_named and _has_words(now.label, was.label) else 0.0
     score += _found(was.label, now.context, 2.0, -0.5) + _found(was.following, {now.following}, 1.0, 0.0)
     score += _found(was.heading, now.context, 1.0, -0.5)
@@ -691,7 +697,7 @@ def _repair_list(
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
     best: tuple[float, int, str, list[str]] = (0.0, 0, "", [])
-    for select in _list_selectors(new, list(groups.values()), _list_labels(before.outline, values)):
+    for select in _list_selectors(new, list(groups.values()), _list_labels(before.outline, values), wanted):
         texts = parse_selector(select)(after)
         share, exact = _shared(values, texts), sum(text in values for text in texts)
         if (share, exact) > best[:2] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
@@ -708,7 +714,9 @@ def _list_labels(page: PageOutline, values: Sequence[str]) -> list[str]:
     return [] if first is None else [page.heading(first), page.before(first)]
 
 
-def _list_selectors(page: PageOutline, groups: list[list[int]], above: list[str]) -> Iterator[str]:
+def _list_selectors(
+    page: PageOutline, groups: list[list[int]], above: list[str], wanted: AbstractSet[str]
+) -> Iterator[str]:
     """Yield selectors for groups of elements, the largest group first, for what follows a label, and for the rows of
     tables."""
     found = sorted(groups, key=len, reverse=True)[:MAX_GROUPS]
@@ -724,7 +732,9 @@ def _list_selectors(page: PageOutline, groups: list[list[int]], above: list[str]
     if not found:
         yield from below
     for table in page_tables(page):
-        label = next((row[0] for row in table.rows if len(row) > 1 and label_of(row[0])), "")
+        labels = [row[0] for row in table.rows if len(row) > 1 and label_of(row[0])]
+        known = (one for one in labels if any(text.startswith(_plain(one)) for text in wanted))
+        label = next(known, labels[0] if labels else "")
         if label and "/" not in label:
             yield f"table:{label}/*"
 

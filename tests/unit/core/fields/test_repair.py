@@ -10,7 +10,9 @@ from evercrawl.core.fields.outline import PageOutline, is_generated, robust_sele
 from evercrawl.core.fields.reading import compare_page_fields, page_part, read_field, repair_missing
 from evercrawl.core.fields.selectors import PagePart
 from evercrawl.model.fields import FieldRepair, FieldRule, FieldType
+from tests.worlds.values.others import OTHERS
 from tests.worlds.values.software import SOFTWARE
+from tests.worlds.values.traditions import TRADITIONS
 from tests.worlds.values.watch import watch_all
 
 PRICE = FieldRule("price", ("*",), "css:.price", FieldType.NUMBER)
@@ -239,3 +241,9 @@ def test_pairs_of_elements_are_read_as_a_table():
 def test_prefixes_of_xml_documents_can_be_used():
     page = PagePart('<r xmlns:g="http://x.example/"><g:price>5 EUR</g:price></r>', "", is_html=False)
     assert read_field(page, FieldRule("price", ("*",), "xpath://g:price", FieldType.NUMBER)).value == 5
+
+
+def test_pages_of_other_traditions_and_languages_keep_most_values_through_redesigns():
+    found = watch_all(seed=0, days=40, templates=(*TRADITIONS, *OTHERS))
+    assert found.share >= 0.96
+    assert len(found.silent) <= 1
