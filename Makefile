@@ -140,7 +140,8 @@ bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
 
 .PHONY: bench-fuzz
-bench-fuzz: venv  ## mutated inputs for every parser, for an hour of processor time; the last line is JSON: DURATION=3600 SEED=1
+bench-fuzz: venv  ## repeated and mutated inputs for every parser, an hour of processor time each; the last line is JSON: DURATION=3600 SEED=1
+	$(BIN)/python -m tests.fuzz.growth --seconds $(or $(DURATION),3600) --seed $(or $(SEED),1) || true
 	$(BIN)/python -m tests.fuzz.run --seconds $(or $(DURATION),3600) --seed $(or $(SEED),1)
 
 .PHONY: bench-failover

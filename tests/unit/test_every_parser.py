@@ -98,8 +98,7 @@ adapters/sql/database:parse_statements adapters/sql/database:read_statements
 LOOK_UP = """
 adapters/warc/reader:read_archive_bytes adapters/warc/reader:read_record adapters/warc/rewrite:rewrite_file
 collection/backup:find_backup collection/change_groups:read_window collection/site_list:find_origin
-collection/site_list:find_site collection/stored_pages:parse_response collection/stored_pages:read_bounded
-collection/stored_pages:split_version
+collection/site_list:find_site collection/stored_pages:parse_response collection/stored_pages:split_version
 collection/table_view:read_skipped collection/table_view:read_table web/app:find_handler
 web/endpoints:read_values web/pages/collections:find_anywhere web/pages/search:find_target
 """
