@@ -232,7 +232,7 @@ impl<'a, 'py> Walk<'a, 'py> {
                 if opened.kind >= BLOCK {
                     self.leave(&opened)?;
                 } else if opened.kind == CELL {
-                    self.end_part()?;
+                    self.end_part(true)?;
                 } else {
                     self.push_border();
                 }
@@ -262,7 +262,7 @@ impl<'a, 'py> Walk<'a, 'py> {
                     self.push(&text);
                 }
                 IMAGE => self.add_reference(node, "", true),
-                BREAK => self.end_part()?,
+                BREAK => self.end_part(false)?,
                 BUTTON => self.add_button(node)?,
                 INLINE | CELL => {
                     let Some(child) = node.first_child() else { continue };
@@ -380,10 +380,11 @@ impl<'a, 'py> Walk<'a, 'py> {
         Ok(())
     }
 
-    fn end_part(&mut self) -> PyResult<()> {
+    fn end_part(&mut self, is_cell: bool) -> PyResult<()> {
         let (mut chars, mut start) = (0, 0);
         for &end in &self.ends {
-            chars += collapsed_chars(&self.pieces[start..end]);
+            let piece = &self.pieces[start..end];
+            chars = if is_cell && piece == CELL_BORDER { 0 } else { chars + collapsed_chars(piece) };
             start = end;
         }
         if chars > self.rules.max_part_chars {

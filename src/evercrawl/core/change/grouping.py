@@ -32,6 +32,7 @@ MAX_QUOTED_PAGES = 8  # New pages with the same words that are compared.
 MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
 MIN_SHIFT_SIZE = 0.1  # Share of a list page that differs when its entries move.
 MIN_MOVED_ENTRIES = 3  # So many entries of one page follow from others where it is a list.
+MAX_AUTHORED_SHARE = 0.2  # Of the pages with an edit, those on which an author made it; on the others it is repeated.
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
 MAX_CAUSE_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
@@ -113,8 +114,28 @@ def _edit_groups(visits: Sequence[_Visit], *, template: bool = False) -> list[Ed
             is_template = edit.is_template or edits.get(edit.key, edit).is_template
             edits[edit.key] = edit._replace(is_template=is_template)
             visits_of[edit.key][visit.place] = None
+    authored = _authored_copies(visits, visits_of)
     chosen = {key: places for key, places in visits_of.items() if edits[key].is_template is template}
-    return [_group(keys, edits, chosen, by_place) for keys in _group_by_visits(chosen)]
+    for key, own in authored.items():
+        chosen[key] = {place: None for place in visits_of[key] if (place in own) is not template}
+        edits[key] = edits[key]._replace(is_template=template)
+    return [_group(keys, edits, chosen, by_place) for keys in _group_by_visits(chosen) if chosen[keys[0]]]
+
+
+def _authored_copies(visits: Sequence[_Visit], visits_of: Mapping[int, dict[int, None]]) -> dict[int, set[int]]:
+    """Return the edits of single pages that parts of the template repeat, as a table of contents does with a heading,
+    and the visits that have both."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for visit in visits:
+        own = {edit.key for edit in visit.change.edits if not edit.is_template}
+        for edit in visit.change.edits:
+            if edit.is_template and edit.key in own:
+                found[edit.key].add(visit.place)
+    return {
+        key: places
+        for key, places in found.items()
+        if len(places) == 1 or len(places) <= MAX_AUTHORED_SHARE * len(visits_of[key])
+    }
 
 
 def _group_by_visits(visits_of: Mapping[int, dict[int, None]]) -> list[list[int]]:
@@ -149,7 +170,8 @@ def _group(
     size = 0.0 if is_template else max(change.size for change in found)
     pages = tuple(dict.fromkeys(visit.url for visit in visits))
     example = max(found, key=lambda change: sum(edit.key in wanted for edit in change.edits))
-    shown = tuple(edit for edit in example.edits if edit.key in wanted)
+    own = {edit.key for edit in example.edits if not edit.is_template}
+    shown = tuple(edit for edit in example.edits if edit.key in wanted and not (edit.is_template and edit.key in own))
     others = tuple(edits[key] for key in keys if key not in {edit.key for edit in shown})
     omitted = 0 if is_template else example.omitted
     return EditGroup(kind, size, pages, shown + others, is_template, omitted, keys=tuple(keys))
@@ -203,10 +225,15 @@ def _significance(group: EditGroup, mixed: Mapping[str, bool]) -> tuple[int, boo
 
 def _is_edited_sentence(edit: Edit) -> bool:
     """Return whether a few words of a text changed: nobody but an author does that, also on a page with lists."""
+    return _is_reworded(edit, MIN_SENTENCE_WORDS) and _is_prose(edit)
+
+
+def _is_reworded(edit: Edit, least: int = 2) -> bool:
+    """Return whether a block kept at least as many words as came or went."""
     counts = dict.fromkeys(" -+", 0)
     for run in edit.words:
         counts[run.sign] += len(run.text.split())
-    return edit.sign == "~" and _is_prose(edit) and counts[" "] >= max(MIN_SENTENCE_WORDS, counts["-"], counts["+"])
+    return edit.sign == "~" and counts[" "] >= max(least, counts["-"], counts["+"])
 
 
 def _rank(kind: ChangeClass) -> int:
@@ -346,9 +373,14 @@ class _Lists:
 
     def _explained_entries(self, edits: Sequence[Edit], url: str) -> dict[int, CausePage]:
         """Return the entries that follow from other pages. A short text without a link that went here and came there
-        may be a label, such as "sold out"."""
-        causes = {edit.key: (edit.is_entry, self._explain(edit, url)) for edit in edits if _is_entry(edit)}
-        return {key: cause for key, (is_linked, cause) in causes.items() if cause and (is_linked or cause.url)}
+        may be a label, such as "sold out", and one that kept most of its words was edited, also if a new page has it,
+        as a view of the revision does."""
+        found = {}
+        for edit in filter(_is_entry, edits):
+            cause = self._explain(edit, url)
+            if cause and (edit.is_entry or (cause.url and (cause.is_gone or not _is_reworded(edit)))):
+                found[edit.key] = cause
+        return found
 
     def _has_shifted(self, own: Sequence[Edit], url: str) -> bool:
         """Return whether all texts of a page came from other pages and went to others, as in numbered lists.

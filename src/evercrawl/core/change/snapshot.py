@@ -373,10 +373,14 @@ class _BlockWalk:
         if len(text) > MAX_PART_CHARS and CELL_BORDER in self.pieces:
             self.flush()
 
-    def end_part(self) -> None:
+    def end_part(self, *, is_cell: bool) -> None:
         """End a cell or line: a long one is a block, as in pages laid out with tables."""
-        # How the source is indented must not move the border of a block.
-        if sum(len(_collapse(piece)) for piece in self.pieces) > MAX_PART_CHARS:
+        # Neither how the source is indented nor the length of other cells, such as an age, may move the border of a
+        # block.
+        start = len(self.pieces)
+        while start > 0 and not (is_cell and self.pieces[start - 1] == CELL_BORDER):
+            start -= 1
+        if sum(len(_collapse(piece)) for piece in self.pieces[start:]) > MAX_PART_CHARS:
             self.flush()
         elif self.pieces:
             self.pieces.append(CELL_BORDER)
@@ -570,7 +574,7 @@ def _walk_blocks(body: LexborNode) -> _Blocks:
             if kind >= _BLOCK:
                 walk.leave(opened)
             elif kind == _CELL:
-                walk.end_part()
+                walk.end_part(is_cell=True)
             else:
                 pieces.append(INLINE_BORDER)
             node = node.next
@@ -593,7 +597,7 @@ def _walk_blocks(body: LexborNode) -> _Blocks:
         elif kind == _IMAGE:
             walk.add_reference(node, "", is_image=True)
         elif kind == _BREAK:
-            walk.end_part()
+            walk.end_part(is_cell=False)
         elif kind == _BUTTON:
             walk.add_button(node)
         elif kind <= _CELL:

@@ -334,3 +334,34 @@ def test_an_edited_sentence_on_a_page_with_a_list_of_changed_pages_comes_first()
         content("/start", *entries, edit(SENTENCE, SENTENCE.replace("six", "seven"))),
     ]
     assert [pages for pages, _ in shown(changes, *causes)] == [["/start"], ["/stock"]]
+
+
+def test_an_edited_line_is_no_entry_of_the_new_view_of_its_revision() -> None:
+    old, new = (
+        "Seed exchange 19 June 2026, 14:00, Rosslyn Ferry",
+        "Seed exchange in winter months 19 June 2026, 14:00, Rosslyn Ferry",
+    )
+    names = ("events", "prices", "search", "traps")
+    changes = [
+        content(f"/view/head:/{name}.md", edit(f"at revision {at} 5", f"at revision {at} 6"), *[edit(old, new)][at:])
+        for at, name in enumerate(names)
+    ]
+    causes = [CausePage(f"{HOST}/view/head:/{name}.md", name, is_edited=True) for name in names]
+    causes.append(CausePage(f"{HOST}/view/6/events.md", "Revision 6", new))
+    assert next(pages for pages, _ in shown(changes, *causes)) == ["/view/head:/events.md"]
+
+
+def test_an_edited_heading_is_shown_although_a_table_of_contents_repeats_it() -> None:
+    heading = "Seed exchange", "Seed exchange in winter months"
+    copy = edit(*heading, template=True)
+    page = content("/events", edit(*heading), copy, copy)
+    assert shown([page]) == [(["/events"], 0)]
+    others = [(f"{HOST}/{at}", Change(ChangeClass.NOISE, 0.0, (copy,))) for at in range(9)]
+    title = CausePage(f"{HOST}/events", heading[1], is_edited=True)
+    assert shown([*others, page], title)[0] == (["/events"], 0)
+
+
+def test_a_notice_in_two_parts_of_all_pages_is_one_group() -> None:
+    notice = "", "The library is closed on Friday"
+    pages = [content(f"/{at}", edit(*notice), edit(*notice, template=True)) for at in range(9)]
+    assert [len(found) for found, _ in shown(pages)] == [9]
