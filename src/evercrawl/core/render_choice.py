@@ -386,7 +386,6 @@ def after_render(
     known = site.patterns.get(key, PatternRenders())
     embedded = _after_sample(known, sample)
     page = word_digest(url)
-    # What is added to a page that gained before is known from then, and still nothing that all pages have.
     is_gain = is_gain or (page in known.pages and (gain.words >= MIN_ADDED_WORDS or gain.links > 0))
     misses = 0 if is_gain else known.misses + 1
     pages = tuple(one for one in known.pages if one != page) + (page,) * is_gain

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
 from evercrawl.core.change.detectors import OTHER_BYTES
-from evercrawl.core.change.grouping import CausePage, group_changes
 from evercrawl.core.url import site_of
 from evercrawl.model.alerts import CHANGES, Event, EventKind
-from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.change import Edit
 from evercrawl.model.sanitize import ELLIPSIS, safe_line
 
 MAX_HEADLINE_CHARS = 140
@@ -61,32 +59,11 @@ def _without_site_name(title: str, site: str) -> str:
     return rest if separator and rest.strip() and is_site else title
 
 
-def places_in_message(events: Sequence[Event]) -> list[tuple[int, int]]:
-    """Return what events are sorted by in a message: edits of texts in the order of `changes`, new pages, those that
-    are gone or back, and pages that only list others differently."""
-    changes = [(event.url, _change(event)) for event in events if event.kind in CHANGES]
-    causes = [
-        CausePage(event.url, event.title or "", event.excerpt, event.kind in CHANGES, event.kind is EventKind.GONE)
-        for event in events
-    ]
-    place_of: dict[str, tuple[int, int]] = {}
-    for number, group in enumerate(group_changes(changes, causes=causes)):
-        listings = set(group.listings)
-        for url in group.pages:
-            place = (3 if url in listings else 0), number
-            place_of[url] = min(place, place_of.get(url, place))
-    last = 3, len(changes)
-    return [_place(event, place_of.get(event.url, last), last) for event in events]
-
-
-def _place(event: Event, of_change: tuple[int, int], last: tuple[int, int]) -> tuple[int, int]:
+def significance(event: Event) -> int:
+    """Return the place of an event in a message: edits of texts first, pages that only list others differently last."""
     if event.kind in CHANGES:
-        return last if event.edits and all(edit.is_entry for edit in event.edits) else of_change
-    return (1 if event.kind is EventKind.NEW else 2), 0
-
-
-def _change(event: Event) -> Change:
-    return Change(ChangeClass(event.kind.value), event.size, event.edits, omitted=event.omitted)
+        return 3 if event.edits and all(edit.is_entry for edit in event.edits) else 0
+    return 1 if event.kind is EventKind.NEW else 2
 
 
 def event_headline(event: Event) -> str:
@@ -112,7 +89,7 @@ def headline(events: Sequence[Event]) -> str:
 
 def _several_pages(events: Sequence[Event]) -> str:
     """Return a sentence for different pages: their number, their site, and what changed or their names."""
-    events = [event for _, event in sorted(zip(places_in_message(events), events, strict=True), key=itemgetter(0))]
+    events = sorted(events, key=significance)
     changed = [event for event in events if event.kind in CHANGES]
     new = [event for event in events if event.kind is EventKind.NEW]
     gone = [event for event in events if event.kind is EventKind.GONE]

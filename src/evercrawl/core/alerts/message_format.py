@@ -10,18 +10,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
-from operator import itemgetter
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from evercrawl.core.alerts.headline import (
-    cut_at_word,
-    event_headline,
-    headline,
-    page_name,
-    places_in_message,
-    single_line,
-)
+from evercrawl.core.alerts.headline import cut_at_word, event_headline, headline, page_name, significance, single_line
 from evercrawl.core.alerts.html_message import MessageLinks, html_difference, html_message
 from evercrawl.model.alerts import CHANGES, Alert, Event, EventKind, Frequency, PendingEvent
 from evercrawl.model.change import Edit
@@ -53,8 +45,7 @@ class MessageContent(NamedTuple):
         """Return the changes as people read them: pages with the same change together, real edits first.
         After a lot of text, the first change of a group only says how many edits it has."""
         found: dict[tuple[object, ...], list[PendingEvent]] = {}
-        places = places_in_message([change.event for change in self.changes])
-        for _, change in sorted(zip(places, self.changes, strict=True), key=itemgetter(0)):
+        for change in sorted(self.changes, key=lambda change: significance(change.event)):
             event = change.event
             same = tuple(edit.words for edit in event.edits) or (None, change.number)
             found.setdefault((event.kind, event.omitted, *same), []).append(change)

@@ -4,7 +4,7 @@ They serve comparison and content that is not HTML; they cannot tell noise from 
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -71,8 +71,7 @@ def bytes_change() -> Change:
 
 
 def text_change(before: str | None, after: str | None, *, now: datetime | None = None) -> Change:
-    """Return the change between two texts; without texts, between their bytes. A line that differs in the time `now`
-    alone is the same: the server writes when it answered, as calendar files do."""
+    """Return the change between two texts, or between their bytes; lines that differ in the time `now` are the same."""
     if before is None or after is None:
         return bytes_change()
     found = diff_text(before, after if now is None else _with_earlier_clocks(before, after, now))
@@ -90,24 +89,18 @@ def _with_earlier_clocks(before: str, after: str, now: datetime) -> str:
     """Return the newer text with those lines as they were in which only a clock differs."""
     if not _has_clock(after, now):
         return after
-    lines = after.split("\n")
-    earlier: dict[str, deque[str]] = defaultdict(deque)
-    for line in before.split("\n"):
-        earlier[_STAMP.sub("#", line)].append(line)
-    for at, line in enumerate(lines):
-        known = earlier.get(_STAMP.sub("#", line))
-        if known and (was := known.popleft()) != line and _has_clock(line, now):
-            lines[at] = was
-    return "\n".join(lines)
+    was = {_STAMP.sub("#", line): line for line in before.split("\n")}
+    return "\n".join(
+        was.get(_STAMP.sub("#", line), line) if _has_clock(line, now) else line for line in after.split("\n")
+    )
 
 
 def _has_clock(text: str, now: datetime) -> bool:
     """Return whether a text has a time that can only be that of the answer."""
-    try:
-        times = [datetime.fromisoformat(found[1]).replace(tzinfo=UTC) for found in _STAMP.finditer(text)]
-    except ValueError:
-        return False
-    return any(abs(time - now) <= MAX_CLOCK_ERROR for time in times)
+    with suppress(ValueError):
+        times = (datetime.fromisoformat(found[1]).replace(tzinfo=UTC) for found in _STAMP.finditer(text))
+        return any(abs(time - now) <= MAX_CLOCK_ERROR for time in times)
+    return False
 
 
 def _edit(block: BlockEdit) -> Edit:

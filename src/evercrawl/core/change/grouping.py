@@ -123,19 +123,13 @@ def _edit_groups(visits: Sequence[_Visit], *, template: bool = False) -> list[Ed
 
 
 def _authored_copies(visits: Sequence[_Visit], visits_of: Mapping[int, dict[int, None]]) -> dict[int, set[int]]:
-    """Return the edits of single pages that parts of the template repeat, as a table of contents does with a heading,
-    and the visits that have both."""
+    """Return the edits that the template repeats, as a table of contents does, and the visits that have both."""
     found: dict[int, set[int]] = defaultdict(set)
     for visit in visits:
         own = {edit.key for edit in visit.change.edits if not edit.is_template}
-        for edit in visit.change.edits:
-            if edit.is_template and edit.key in own:
-                found[edit.key].add(visit.place)
-    return {
-        key: places
-        for key, places in found.items()
-        if len(places) == 1 or len(places) <= MAX_AUTHORED_SHARE * len(visits_of[key])
-    }
+        for key in own.intersection(edit.key for edit in visit.change.edits if edit.is_template):
+            found[key].add(visit.place)
+    return {key: own for key, own in found.items() if len(own) <= max(1, MAX_AUTHORED_SHARE * len(visits_of[key]))}
 
 
 def _group_by_visits(visits_of: Mapping[int, dict[int, None]]) -> list[list[int]]:
@@ -210,12 +204,8 @@ def _significance(group: EditGroup, mixed: Mapping[str, bool]) -> tuple[int, boo
     tier = 6 if any(map(_is_prose, group.edits)) else 5
     if all(mixed.get(page) for page in group.pages) and not any(map(_is_edited_sentence, group.edits)):
         tier -= 2
-    if group.kind is not ChangeClass.CONTENT:
-        tier = 2
-    if group.is_listing:
-        tier = 1
-    if group.is_template:
-        tier = 0
+    tier = tier if group.kind is ChangeClass.CONTENT else 2
+    tier = 0 if group.is_template else 1 if group.is_listing else tier
     size = group.size if _BYTES_KEYS.isdisjoint(group.keys) else 0.0
     size /= 1 + log2(max(1, len(group.pages) - len(group.listings)))
     texts = (" ".join(run.text for run in edit.words) for edit in group.edits if _is_prose(edit))
@@ -230,9 +220,7 @@ def _is_edited_sentence(edit: Edit) -> bool:
 
 def _is_reworded(edit: Edit, least: int = 2) -> bool:
     """Return whether a block kept at least as many words as came or went."""
-    counts = dict.fromkeys(" -+", 0)
-    for run in edit.words:
-        counts[run.sign] += len(run.text.split())
+    counts = {sign: sum(len(run.text.split()) for run in edit.words if run.sign == sign) for sign in " -+"}
     return edit.sign == "~" and counts[" "] >= max(least, counts["-"], counts["+"])
 
 
@@ -373,14 +361,10 @@ class _Lists:
 
     def _explained_entries(self, edits: Sequence[Edit], url: str) -> dict[int, CausePage]:
         """Return the entries that follow from other pages. A short text without a link that went here and came there
-        may be a label, such as "sold out", and one that kept most of its words was edited, also if a new page has it,
-        as a view of the revision does."""
-        found = {}
-        for edit in filter(_is_entry, edits):
-            cause = self._explain(edit, url)
-            if cause and (edit.is_entry or (cause.url and (cause.is_gone or not _is_reworded(edit)))):
-                found[edit.key] = cause
-        return found
+        may be a label. One that kept most words was edited, also if a new page has it, as the view of a revision."""
+        found = {edit: cause for edit in filter(_is_entry, edits) if (cause := self._explain(edit, url))}
+        is_named = {edit: cause.is_gone or (cause.url and not _is_reworded(edit)) for edit, cause in found.items()}
+        return {edit.key: cause for edit, cause in found.items() if edit.is_entry or is_named[edit]}
 
     def _has_shifted(self, own: Sequence[Edit], url: str) -> bool:
         """Return whether all texts of a page came from other pages and went to others, as in numbered lists.

@@ -375,8 +375,7 @@ class _BlockWalk:
 
     def end_part(self, *, is_cell: bool) -> None:
         """End a cell or line: a long one is a block, as in pages laid out with tables."""
-        # Neither how the source is indented nor the length of other cells, such as an age, may move the border of a
-        # block.
+        # Neither how the source is indented nor other cells, such as an age, may move the border of a block.
         start = len(self.pieces)
         while start > 0 and not (is_cell and self.pieces[start - 1] == CELL_BORDER):
             start -= 1
@@ -511,8 +510,7 @@ def _holds_blocks(link: LexborNode) -> bool:
     """Return whether a link is around whole blocks, as the cards of overviews are."""
     child = link.first_child
     while child is not None:
-        tag = child.tag_id
-        if _BLOCK <= (_KINDS[tag] if tag < len(_KINDS) else _INLINE) < _DROP:
+        if _BLOCK <= (_KINDS[child.tag_id] if child.tag_id < len(_KINDS) else _INLINE) < _DROP:
             return True
         child = child.next
     return False

@@ -244,13 +244,6 @@ class _FolderPlace(NamedTuple):
     start: str  # What is before the segment, and the beginning of the rest.
 
 
-def places_in(url: str) -> list[PathPlace]:
-    """Return the segments of a URL that may choose a view, and the pairs of a view and a version. The rest names
-    something: it has a letter."""
-    places, name = _places_and_name(url)
-    return [place._replace(rest=place.rest + name) for place, *_ in places]
-
-
 def _places_and_name(url: str) -> tuple[Sequence[_FolderPlace], str]:
     """Return the segments of the folder whose rest has a letter, and the name behind them."""
     folder, _, name = url.partition("?")[0].rpartition("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit.url_yield import MAX_VALUES, PathViews, places_in
+from evercrawl.core.credit.url_yield import MAX_VALUES, PathPlace, PathViews, _places_and_name
 
 SITE = "https://a.test"
 HASH = "9fceb02d0ae598e95dc970b74767f19372d61af8"
@@ -20,6 +20,12 @@ def after(*paths: str, max_names: int = 1000) -> PathViews:
 
 def code_browser(version: str = "HEAD:") -> list[str]:
     return [f"/x.git/{view}/{version}/{file}" for file in FILES for view in ("blob", "blame", "history")]
+
+
+def places_in(url: str) -> list[PathPlace]:
+    """Return the segments of a URL that may choose a view, and the pairs of a view and a version."""
+    places, name = _places_and_name(url)
+    return [place._replace(rest=place.rest + name) for place, *_ in places]
 
 
 def test_a_segment_is_what_is_before_it_its_value_and_the_rest() -> None:
