@@ -297,7 +297,9 @@ class _Search:
         page, is_text = self.after.outline, self.rule.type is FieldType.TEXT
         labels = [f"label:{own[1].strip()}"] if own is not None and not is_text else []
         first = page.texts[element.start] if element.end - element.start > 1 and not is_text else ""
-        labels += [f"label:{first}"] if _is_label(page, first) else []
+        known = {self.was.label, *map(_label, self.labels)} - {""}
+        is_known = _is_label(page, first) and _found(_label(first), known, 1.0, 0.0) > 0
+        labels += [f"label:{first}"] if is_known else []
         return labels + list(_selectors(self.after.outline, element, name, self._beside))
 
     def part_of(self, now: FieldReading) -> LocatedPart | None:
