@@ -116,6 +116,9 @@ globalThis.copyOf = root => {
     return copy;
 };
 
+// Returns the place in the history, which a new URL changes unless it replaces the one before.
+globalThis.entryIndex = () => navigation.currentEntry?.index ?? -1;
+
 globalThis.toTop = () => scrollTo(0, 0);
 
 globalThis.toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
@@ -174,47 +177,103 @@ globalThis.hasGrown = () => {
     return list.isConnected && list.firstElementChild === first && list.children.length > count;
 };
 
-// Returns the links to other views of the same document, such as `#/about`.
-globalThis.hashRoutes = () => [...elementsIn(document)].map(one => one.getAttribute('href') ?? '')
-    .filter(href => /^#!?[/]/.test(href));
+// Returns the links to other views of the same document, such as `#/about` or `#about`; those to a place in it are none.
+globalThis.hashRoutes = own => {
+    const here = location.href.split('#')[0], hashes = new Set(own), places = new Set(['', 'top']);
+    for (const one of elementsIn(document)) {
+        const href = one.getAttribute('href') ?? '';
+        if (href.startsWith('#')) hashes.add(href);
+        else if (one.hash && one.href.split('#')[0] === here) hashes.add(one.hash);
+        for (const name of [one.id, one.getAttribute('name')]) if (name) places.add(name);
+    }
+    const nameOf = hash => {
+        try { return decodeURIComponent(hash.slice(1)); } catch { return hash.slice(1); }
+    };
+    return [...hashes].filter(hash => !places.has(nameOf(hash)) && !places.has(hash.slice(1)) && !hash.includes(':~:'));
+};
 
-// Returns key and group of everything that looks as if it can be pressed and is no link.
+// Finds everything that looks as if it can be pressed and is no link. Returns of each a key, its look and label, which
+// others may share, its kind, and whether it was pressed. What is shown already is left out.
+globalThis.pressed = new WeakSet();
+globalThis.keys = new WeakMap();
+globalThis.dialog = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true]';
+globalThis.labelOf = one => (one.textContent.trim() || one.getAttribute('aria-label') || one.title
+    || (one.querySelector('svg, img, i') ? 'icon' : '')).slice(0, 80);
+globalThis.asks = one => one?.querySelector('input:not([type=hidden]), textarea, select, [contenteditable]');
 globalThis.findPressable = () => {
-    const link = 'a[href]:not([href="#"]):not([href=""]):not([href^="javascript:"])';
+    const opens = '[role=tab], [aria-controls], [aria-expanded], [aria-haspopup], [data-toggle], [data-bs-toggle]';
+    const link = `a[href]:not([href="#"]):not([href=""]):not([href^="javascript:"])`;
     const button = 'a, button, summary, [role=link], [role=button], [role=tab], [role=menuitem], [onclick]';
-    const never = `${link}, form, label, select, [contenteditable]`;
-    const dialog = 'dialog, [role=dialog], [aria-modal=true]';
+    const isShown = '[aria-selected=true], [aria-expanded=true], [aria-current=page], [aria-disabled=true]';
+    const states = /(^|[-_])(active|select(ed)?|open(ed)?|expand(ed)?|collapsed?|current|focus(ed)?|visible|hover|show(n)?)(?![a-z])/;
+    const never = `form, label, select, [contenteditable]`;
     globalThis.firstDialogs ??= new Set(document.querySelectorAll(dialog));  // Not those that a press opens.
-    const isPressable = one => one.matches(button)
+    const isLink = one => {
+        const found = one.closest(link);
+        return found && !(found === one && one.getAttribute('href').startsWith('#') && one.matches(opens));
+    };
+    const isPressable = one => one.matches(`${button}, ${opens}`)
         || getComputedStyle(one).cursor === 'pointer' && !one.closest(button)
             && getComputedStyle(one.parentElement ?? one).cursor !== 'pointer';
-    const isOpened = one => one.closest(dialog) && !firstDialogs.has(one.closest(dialog));
+    const opened = one => {
+        const found = one.closest(dialog);
+        return found && !firstDialogs.has(found) ? found : null;
+    };
+    const classes = one => [...one.classList].filter(name => !states.test(name)).join('.');
     globalThis.pressable = new Map();
+    const all = [], result = [];
     for (const one of elementsIn(document)) {
-        if (!(one instanceof HTMLElement) || one === document.body || !one.textContent.trim()) continue;
-        if (!isPressable(one) || one.disabled || one.closest(never) || isOpened(one)) continue;
-        if (!one.getClientRects().length) continue;
+        if (!(one instanceof HTMLElement) || one === document.body || !isPressable(one)) continue;
+        if (one.disabled || one.closest(never) || isLink(one) || asks(opened(one))) continue;
+        const label = one.textContent.trim() || one.matches(button) ? labelOf(one) : '';
+        if (!label || !one.getClientRects().length) continue;
         let group = '';
         for (let up = one, depth = 0; up && depth < 3; up = up.parentElement, depth++)
-            group += `${up.tagName}.${up.className} `;
-        const key = `${group}|${one.textContent.trim().slice(0, 80)}`;
-        if (!pressable.has(key)) pressable.set(key, {element: one, group});
+            group += `${up.tagName}.${classes(up)} `;
+        all.push([one, keys.get(one)?.[1] ?? `${group}|${label}`, group]);
     }
-    return [...pressable].map(([key, {group}]) => [key, group]);
+    const taken = new Set(all.map(([one]) => keys.get(one)?.[0]));
+    for (const [one, base, group] of all) {
+        for (let number = 0; !keys.has(one); number++)  // An element keeps its key, so that others keep theirs.
+            if (!taken.has(`${base}|${number}`)) keys.set(one, [`${base}|${number}`, base]);
+        const key = keys.get(one)[0], kind = `${group}${one.matches(opens) ? 'opens' : ''}`;
+        taken.add(key);
+        pressable.set(key, one);
+        if (!one.matches(isShown)) result.push([key, base, kind, pressed.has(one)]);
+    }
+    return result;
 };
 
 // Presses an element like a mouse: some buttons wait for its parts, not for the click. A question on a button is
 // kept as the heading of its answer.
 globalThis.press = key => {
-    const {element} = pressable.get(key), text = element.textContent.trim(), enough = 4;
+    const element = globalThis.pressing = globalThis.lastPressed = pressable.get(key), enough = 4;
+    const text = element.textContent.trim();
     const isQuestion = /[?？]$/.test(text) || text.split(/\s+/).length >= enough;
+    globalThis.lastLabel = labelOf(element);
     globalThis.label = isQuestion && element.closest('button') && !element.closest('h1, h2, h3, h4, h5, h6') ? text : '';
+    pressed.add(element);
     const like = {bubbles: true, cancelable: true, composed: true, button: 0, isPrimary: true, pointerType: 'mouse'};
     for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup']) {
         element.dispatchEvent(new (type[0] === 'p' ? PointerEvent : MouseEvent)(type, like));
         if (type === 'mousedown') element.focus({preventScroll: true});
     }
     element.click();
+};
+
+// Returns whether the button that was pressed last could show more of the same, as `Next` does.
+globalThis.canRepeat = key => {
+    if (!lastPressed.isConnected) {
+        findPressable();
+        globalThis.lastPressed = pressable.get(key);
+    }
+    const shown = '[role=tab], summary, [aria-selected], [aria-expanded], [aria-disabled=true]';
+    return !!lastPressed?.getClientRects().length && !lastPressed.disabled && !lastPressed.matches(shown)
+        && labelOf(lastPressed) === lastLabel && !/^\d+$/.test(lastLabel);
+};
+globalThis.pressAgain = () => {
+    globalThis.pressing = lastPressed;
+    lastPressed.click();
 };
 
 // Returns the strings of text inside an element, also in shadow roots.
@@ -231,12 +290,16 @@ globalThis.stringsIn = top => {
     return found;
 };
 
-// Begins to watch for a change of the view; `changedView` returns the part that changed, and how much came and went.
+// Begins to watch for a change of the view; `changedView` returns the part that changed, how many strings in it are new,
+// and whether it replaced what was seen before by what was not.
 globalThis.watchView = () => {
     globalThis.viewObserver?.disconnect();
     globalThis.label = '';
+    globalThis.pressing = null;
     if (globalThis.whole) findCopies();
     const before = stringsIn(document.body), targets = new Set(), added = new Set();
+    globalThis.everSeen ??= new Set();
+    for (const text of before) everSeen.add(text);
     const note = records => records.forEach(record => {
         targets.add(record.target);
         for (const one of record.type === 'childList' ? record.addedNodes : [record.target]) added.add(one);
@@ -256,31 +319,56 @@ globalThis.watchView = () => {
             while (!path.has(changed)) changed = above(changed);
         }
         changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentNode : changed;
-        if (!changed || closestTo(changed, 'dialog, [role=dialog], [aria-modal=true]'))
-            return {html: '', more: 0, less: 0, uncovered};
+        const box = changed && closestTo(changed, dialog);
+        if (!changed || box && (globalThis.firstDialogs?.has(box) || asks(box)))
+            return {html: '', more: 0, is_next: false, uncovered};
         const after = stringsIn(document.body), shown = [...stringsIn(changed)];
         const more = shown.filter(text => !before.has(text)).length;
-        globalThis.view = {changed, section: sectionOf(changed, 2 * more >= shown.length ? null : added)};
+        const parts = 2 * more >= shown.length ? [] : partsOf(changed, added);
+        globalThis.view = parts.length ? parts : [{at: changed, section: sectionOf([...copyOf(changed).childNodes])}];
         return {
-            html: view.section.innerHTML,
+            html: view.map(part => part.section.innerHTML).join(''),
             more,
             uncovered,
-            less: [...before].filter(text => !after.has(text)).length / Math.max(1, before.size),
+            is_next: [...before].some(text => !after.has(text)) && isNew(shown),
         };
     };
 };
 
-// Returns a section with the part of the page that changed, or with only those nodes in it that were added.
-globalThis.sectionOf = (changed, added) => {
-    const section = inert.createElement('section'), table = closestTo(changed, 'table');
+// Returns whether texts were never seen on this page. A single one that differs by its figures is a counter.
+globalThis.isNew = texts => {
+    const plain = text => text.replace(/\d+/g, '0'), fresh = texts.filter(text => !everSeen.has(text));
+    return fresh.length > 1 || fresh.length === 1 && ![...everSeen].some(text => plain(text) === plain(fresh[0]));
+};
+
+// Returns what was added inside a part of the page: sections, and the elements that have them now.
+globalThis.partsOf = (changed, added) => {
     const isInside = node => {
         for (let one = above(node); one; one = above(one)) if (added.has(one)) return true;
     };
-    const parts = added ? [...added].filter(one => one.isConnected && !isInside(one)) : table ? [table] : null;
-    if (!parts) section.append(...copyOf(changed).childNodes);
-    for (const part of parts ?? []) {
-        if (part.nodeType === Node.ELEMENT_NODE) section.append(copyOf(part));
-        else if (part.nodeType === Node.TEXT_NODE) section.appendChild(inert.createElement('p')).append(part.data);
+    const places = new Map();
+    for (const one of added) {
+        const isText = one.nodeType === Node.TEXT_NODE;
+        if (!one.isConnected || !one.textContent.trim() || isInside(one)) continue;
+        if (!isText && one.nodeType !== Node.ELEMENT_NODE || asks(one.closest?.(dialog) ?? one.querySelector?.(dialog)))
+            continue;
+        const at = closestTo(one, 'table') ?? one.parentNode;
+        if (!places.has(at)) places.set(at, []);
+        if (at === one.parentNode || !places.get(at).length) {
+            const node = at !== one.parentNode ? copyOf(at) : isText ? inert.createElement('p') : copyOf(one);
+            if (isText && at === one.parentNode) node.append(one.data);
+            places.get(at).push(node);
+        }
+    }
+    return [...places].map(([at, nodes]) => ({at, section: sectionOf(nodes)}));
+};
+globalThis.sectionOf = nodes => {
+    const section = inert.createElement('section');
+    section.append(...nodes);
+    for (const one of section.querySelectorAll(dialog)) {  // It was opened to be read.
+        one.removeAttribute('role');
+        one.removeAttribute('aria-modal');
+        if (one.tagName === 'DIALOG') one.replaceWith(...one.childNodes);
     }
     return section;
 };
@@ -325,17 +413,25 @@ globalThis.headed = () => {
     return heading;
 };
 
-// Puts the last view into the copy of the document, where it was seen.
+// Puts the last view into the copy of the document, where it was seen. What a button showed elsewhere, such as in a
+// dialog, stands behind the button.
 globalThis.keepView = name => {
     if (!globalThis.whole) return;
-    view.section.setAttribute('data-view', name);
-    if (label) view.section.prepend(headed());
-    let known = view.changed;
-    while (known && !whole.contains(copies.get(known))) known = above(known);
-    const place = copies.get(known) ?? whole.querySelector('body') ?? whole;
+    const body = whole.querySelector('body') ?? whole;
+    const placeOf = live => {
+        while (live && !whole.contains(copies.get(live))) live = above(live);
+        return copies.get(live) ?? body;
+    };
     const narrow = 'table, select, svg, p, h1, h2, h3, h4, h5, h6, a, button';  // Nothing else fits into them.
-    let outer = place.closest(narrow);
-    while (outer?.parentElement?.closest(narrow)) outer = outer.parentElement.closest(narrow);
-    if (outer) outer.after(view.section); else place.append(view.section);
-    for (let one = view.section.parentElement; one; one = one.parentElement) show(one);
+    for (const [index, part] of view.entries()) {
+        part.section.setAttribute('data-view', name);
+        if (label && !index) part.section.prepend(headed());
+        let place = placeOf(part.at);
+        if (place === body && pressing) place = placeOf(pressing);
+        let outer = place.closest(narrow);
+        while (outer?.parentElement?.closest(narrow)) outer = outer.parentElement.closest(narrow);
+        if (outer) outer.after(part.section); else place.append(part.section);
+        for (let one = part.section.parentElement; one; one = one.parentElement) show(one);
+    }
+    for (const text of stringsIn(document.body)) everSeen.add(text);
 };

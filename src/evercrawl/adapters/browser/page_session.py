@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import cache
 from html import escape
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from evercrawl.adapters.browser.devtools import DevTools, DevToolsError, EventHandler, Params
 from evercrawl.core.post_requests import PostRequest, post_refusal
@@ -46,7 +46,6 @@ MORE_MS = 1500  # The page's time after a scroll or a press.
 FRAME_MS = 100  # The page's time to notice what was drawn.
 VIEW_MS = 500  # The page's time after a press or a change of the view.
 MAX_VAIN_PRESSES = 2  # Of similar buttons, before the others are left alone.
-MAX_VIEW_LOSS = 0.5  # Share of the texts of a page that a press may replace before pressing ends.
 MAX_SETTLES = 6  # How often to check again whether a loaded page still changes.
 MAX_RELOADS = 2  # How often a page may load itself again; it gets the same answer.
 MAX_COOKIE_CHARS = 4096  # Of all cookies that scripts of a page set; longer ones are not sent.
@@ -56,6 +55,7 @@ MAX_WINDOW_HEIGHT = 8000  # Higher pages are scrolled.
 LOW_WINDOW_HEIGHT = 100
 LOSSLESS, LOSSY = 100, 80  # Quality of screenshots. Differences of lossless ones are exact.
 MAX_LOSSLESS_BYTES = 2_000_000  # A larger screenshot, such as one full of photographs, is taken again with loss.
+_ROUTES = ("#/", "#!")  # How links to views begin; others may lead to places in the document that are missing.
 _PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 _NOT_SENT = frozenset({"user-agent", "referer", "origin", "cookie", "host", "content-length", "range", "connection"})
 _NOT_SENT_PREFIXES = ("sec-", "accept-", "if-", "proxy-", "access-control-", "upgrade-", "cache-", "pragma")
@@ -74,6 +74,15 @@ _NEVER_SENT = frozenset({"ping", "cspviolationreport", "eventsource", "websocket
 @cache
 def _scripts() -> str:
     return resources.files(__package__).joinpath("page_scripts.js").read_text("utf-8")
+
+
+class _Button(NamedTuple):
+    """An element that can be pressed."""
+
+    key: str
+    base: str  # Its look and label, which others may share.
+    kind: str  # Buttons of one kind have the same place in a list, and their labels may differ.
+    is_pressed: bool
 
 
 class PageFault(Exception):
@@ -110,6 +119,8 @@ class PageSession:
         self._presses = 0
         self._posted: set[str] = set()
         self._is_pressed = False
+        self._is_back = False  # It shows again what it has shown before.
+        self._answers: dict[str, FetchResult] = {}
         self.requests: list[RenderedRequest] = []
         self._links: dict[str, None] = {}
         self._shown_url = page.url
@@ -398,16 +409,23 @@ class PageSession:
         """Keep the views behind links such as `#/about`, which all belong to this page, and what their buttons show."""
         await self._find_routes()
         first = len(self._shown_routes)
+        vain = 0
         while len(self._shown_routes) < self._settings.max_views and not self._is_over():
             route = next((one for one in self._routes if one not in self._shown_routes), None)
             if route is None:
                 break
             self._shown_routes.add(route)
+            is_path = route.startswith(_ROUTES)
+            if not is_path and vain >= MAX_VAIN_PRESSES:  # Links to places that are not there.
+                continue
             # Routers hear of it later, and some show the new view only when the page is drawn next.
             view = await self._view_after(f"location.hash = {json.dumps(route)}", rounds=2, is_complete=True)
             if view is not None and view["more"]:
+                vain = 0
                 await self._keep_view(route, view["html"])
                 await self._press_buttons()
+            else:
+                vain += not is_path
             await self._find_routes()
         if len(self._shown_routes) > first:
             await self._view_after("location.hash = ''")
@@ -415,49 +433,87 @@ class PageSession:
     async def _find_routes(self) -> None:
         """Note the links to other views of the same document, and those that a button showed."""
         shown = (url.partition("#") for url in (*self._links, self._shown_url))
-        own = [f"#{route}" for url, _, route in shown if url == self._page.url and route.startswith(("/", "!/"))]
+        own = [f"#{route}" for url, _, route in shown if url == self._page.url and route]
         if not self._routes:
             self._routes |= dict.fromkeys(("#/", "#!/", *own))
             self._shown_routes.update(self._routes)
         if len(self._routes) < MAX_LINKS:
-            self._routes |= dict.fromkeys((*await self._evaluate("hashRoutes()"), *own))
+            self._routes |= dict.fromkeys(await self._evaluate(f"hashRoutes({json.dumps(own)})"))
 
     async def _press_buttons(self) -> None:
-        """Press what is no link: a new URL is noted as a link, and other content that appears is kept."""
+        """Press what is no link: a new URL is noted as a link, and other content that appears is kept.
+        What a press shows is pressed next; if it went with a change of the view, it is shown again."""
         vain: Counter[str] = Counter()
         done: set[str] = set()
+        openers: dict[str, str] = {}  # Of each button that was found, the one whose press showed it.
+        waiting: dict[str, _Button] = {}
+        last = lost = ""
         while self._presses < self._settings.max_clicks and not self._is_over():
-            found = await self._evaluate("findPressable()")
-            old = done | self._known_buttons.keys()
-            fresh = ((key, group) for key, group in found if key not in old and vain[group] < MAX_VAIN_PRESSES)
-            key, group = next(fresh, ("", ""))
+            found = {one[0]: _Button(*one) for one in await self._evaluate("findPressable()")}
+            if lost and lost not in found:
+                vain[last] += 1
+                done.add(lost)
+            fresh = {key: one for key, one in found.items() if key not in openers}
+            openers |= dict.fromkeys(fresh, last)
+            waiting = {key: one for key, one in (fresh | waiting).items() if not self._is_settled(one, done, vain)}
+            lost, key = "", next((key for key in waiting if key in found and not found[key].is_pressed), "")
+            if not key:
+                again = ((key, openers[key]) for key in waiting if key not in found and openers[key] in found)
+                lost, key = next((one for one in again if vain[one[1]] < MAX_VAIN_PRESSES), ("", ""))
             if not key:
                 break
             done.add(key)
+            last = key
+            if not await self._press(found[key], vain):
+                break
+
+    def _is_settled(self, button: _Button, done: set[str], vain: Counter[str]) -> bool:
+        known = self._known_buttons
+        is_known = button.key in known or button.base in known
+        return is_known or button.key in done or vain[button.kind] >= MAX_VAIN_PRESSES
+
+    async def _press(self, button: _Button, vain: Counter[str]) -> bool:
+        """Press a button, and again while that shows the next part of something; return whether the page is still
+        where it was."""
+        script = f"press({json.dumps(button.key)})"
+        while self._presses < self._settings.max_clicks and not self._is_over():
             self._presses += 1
             self._is_pressed = True
-            links, before = len(self._links), self._shown_url
-            view = await self._view_after(f"press({json.dumps(key)})")
-            if self._shown_url != before or len(self._links) > links:
-                self._note_target(key, self._shown_url if self._shown_url != before else next(reversed(self._links)))
-                if self._shown_url != before:
-                    await self._view_after("history.back()")
-                if self._shown_url != before:
-                    break
-            elif view is None or not view["more"] or view["html"] in self._views.values():
+            links, before, entry = len(self._links), self._shown_url, await self._evaluate("entryIndex()")
+            view = await self._view_after(script)
+            if self._shown_url != before and await self._evaluate("entryIndex()") != entry:
+                self._note_target(button.key, self._shown_url)
+                self._is_back = True
+                await self._view_after("history.back()")
+                self._is_back = False
+                return self._shown_url == before
+            if self._shown_url == before and len(self._links) > links:
+                self._note_target(button.key, next(reversed(self._links)))
+                return True
+            if view is None or not view["more"] or view["html"] in self._views.values():
                 if view is None or not view["uncovered"]:
-                    self._known_buttons[key] = ""
-                    vain[group] += 1
-            else:
-                await self._keep_view(f"press {len(self._views) + 1}", view["html"])
-                if view["less"] > MAX_VIEW_LOSS:  # Another page without a URL: what is left to press is gone.
-                    break
+                    self._note_vain(button)
+                    vain[button.kind] += 1
+                return True
+            self._known_buttons[f"+{button.base}"] = ""
+            await self._keep_view(f"press {len(self._views) + 1}", view["html"])
+            if not (view["is_next"] and await self._evaluate(f"canRepeat({json.dumps(button.key)})")):
+                return True
+            script = "pressAgain()"
+        return True
 
     def _note_target(self, key: str, target: str) -> None:
         """Note where a button leads. If two pages have it, and it leads to the same place, it is known."""
         place = f"{key}|{target}"
         if self._known_buttons.setdefault(place, self._page.url) != self._page.url:
             self._known_buttons[key] = ""
+
+    def _note_vain(self, button: _Button) -> None:
+        """Note a button that shows nothing. If two pages have it, and no page where it does, it is known."""
+        known = self._known_buttons
+        is_vain = f"+{button.base}" not in known
+        if is_vain and known.setdefault(f"-{button.base}", self._page.url) != self._page.url:
+            known[button.base] = ""
 
     async def _view_after(self, script: str, *, rounds: int = 1, is_complete: bool = False) -> Params | None:
         """Run a script that may change the view; return the part that changed. `rounds`: how often to draw it;
@@ -562,6 +618,9 @@ class PageSession:
             self._note(paused, None, "images are skipped")
             self._fulfil(number, 200, (("Content-Type", "image/gif"),), _PIXEL, origin=origin)
             return
+        if self._is_back and post is None and url in self._answers:
+            self._pass_on(paused, self._answers[url], origin)
+            return
         target = canonical(url)
         assert target is not None
         result = await self._fetch(
@@ -572,6 +631,8 @@ class PageSession:
                 post=None if post is None else post.body,
             )
         )
+        if post is None:
+            self._answers[url] = result
         self._pass_on(paused, result, origin)
 
     async def _load_with_cookies(self) -> None:
