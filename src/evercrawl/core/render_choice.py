@@ -25,9 +25,9 @@ GAP_CHARS = 200  # A page with scripts has a gap if it has less text of its own,
 FORM_GAP_CHARS = 60  # or less than this if it asks for input: scripts show what was searched for.
 MAX_GAP_CHARS = 2000  # A page with more visible text has no gap.
 MIN_ADDED_WORDS, MIN_ADDED_SHARE = 5, 0.01  # Words that scripts must add to count as a gain.
-MAX_MISSES = {"shell": 2, "gap": 2, "scripted": 1}
+MAX_MISSES = {"shell": 2, "gap": 2, "app": 1, "scripted": 1}
 """Renders in a row that add nothing before pages of this kind and pattern are no longer rendered."""
-MAX_SITE_MISSES = {"shell": 6, "gap": 4, "scripted": 0}
+MAX_SITE_MISSES = {"shell": 6, "gap": 4, "app": 3, "scripted": 0}
 """Fruitless renders of a site without any gain before its pages of this kind are no longer sampled."""
 MIN_PROOFS = 2  # Rendered pages whose content was in their data before the browser is spared.
 MAX_OPEN_GAINS = 3  # Pages of a pattern that are compared with their data one after the other.
@@ -67,6 +67,24 @@ _FINDS = re.compile("id$|class$|data-")  # Attributes that code finds an element
 _TEMPLATED = re.compile(r"(?!data-(?!hx)|aria-|accept-|xml|xlink|epub)[^-:@]*[-:@]")  # As in v-for, @click, hx-get.
 _IS_SHOWN = "img,svg,picture,video,audio,canvas,iframe,object,embed,input,button,select,textarea,hr,math"
 _WAITING = re.compile(r"load|spinner|skeleton|placeholder|shimmer|progress", re.IGNORECASE)
+_LOADING = re.compile(
+    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b", re.I
+)
+_LOADING_WORDS = tuple(
+    word.encode()
+    for word in (
+        *(">Loading", ">loading", ">Please wait", ">Wird geladen", ">Chargement", ">Cargando", ">Carregando"),
+        *(">Загрузка", ">加载中", ">読み込み中", "skeleton", "spinner", "shimmer", 'aria-busy="true"'),
+    )
+)
+"""What is in pages of which a part says that it loads, as it is written there."""
+_IS_LOADING = re.compile(r"(?:^|[\s_-])(?:skeleton|spinner|shimmer)(?:$|[\s_-])", re.IGNORECASE)
+_APP_MARKS = re.compile(
+    rb"/_next/static/|/_nuxt/|\bid=[\"']?(?:__next|__nuxt|___gatsby|svelte)\b|\bng-version=|\bdata-reactroot\b|<astro-island"
+    rb"|__sveltekit_|\bdata-sveltekit-|\bq:container=|\bdata-server-rendered=|__reactRouterContext|__remixContext"
+    rb"|\bdata-ssr=|\bwire:id=|<turbo-frame|\bhx-(?:get|post)=|\bx-data=|\bdata-page=\"{|__VP_HASH_MAP__|\bdata-hk="
+)
+"""What web frameworks leave in the pages of an application, also in those that the server rendered."""
 _CLEARS = re.compile(r"clear|separator|divider|spacer", re.IGNORECASE)  # Empty elements that serve the layout.
 _QUERY_FORM = "form[action] input[name][type=text],form[action] input[name][type=search]"
 _INPUTS = "input:not([type]),input[type=text],input[type=search],textarea"
@@ -77,6 +95,7 @@ class ScriptUse(StrEnum):
 
     NONE = "none"  # It has none that could add anything.
     SCRIPTED = "scripted"  # It has scripts, and content without them.
+    APP = "app"  # The same, but its scripts are an application that can show more.
     GAP = "gap"  # It has a place that scripts seem to fill.
     SHELL = "shell"  # It is empty without them.
 
@@ -153,12 +172,17 @@ def evidence_in(answer: Fetched) -> Evidence:
     body = answer.body
     if _SCRIPT.search(body) is None or sniff_media_type(answer.headers, body) not in HTML_TYPES:
         return NO_SCRIPTS
-    if _has_much_text(body) and not _fills_places(body):
+    is_app = _APP_MARKS.search(body) is not None
+    may_load = any(word in body for word in _LOADING_WORDS)
+    if not (is_app or may_load) and _has_much_text(body) and not _fills_places(body):
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content")
     page = parse_page(answer.headers, body)
     if any((meta.get("http-equiv") or "").lower() == "refresh" for meta in page.elements.metas):
         return NO_SCRIPTS
-    return _evidence(page.tree, is_query="?" in answer.url)
+    evidence = _evidence(page.tree, is_query="?" in answer.url, may_load=may_load)
+    if is_app and evidence.use is ScriptUse.SCRIPTED:
+        return Evidence(ScriptUse.APP, "an application that can show more", evidence.scripts)
+    return evidence
 
 
 def _has_much_text(body: bytes) -> bool:
@@ -182,7 +206,7 @@ def _names_filling(code: bytes) -> bool:
     return all(any(word in code for word in words) for words in _FILLING)
 
 
-def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
+def _evidence(tree: LexborHTMLParser, *, is_query: bool, may_load: bool) -> Evidence:
     sources, code = _scripts(tree)
     if tree.body is None or not (sources or code):
         return NO_SCRIPTS
@@ -192,6 +216,8 @@ def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
     if filled is not None and waits_for_query and "search" in filled.lower():
         filled = None
     if filled is None and _has_own_text(tree.body):
+        if may_load and sources and _is_loading(tree.body):
+            return Evidence(ScriptUse.GAP, "scripts, and a part of the page says that it loads", digest)
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
     visible = visible_text(tree.body)
     if len(visible) < SHELL_CHARS and not _links(tree):
@@ -276,6 +302,17 @@ def _waits(node: LexborNode, tag: str, names: str) -> bool:
     is_short = len(text) < 2 * PLACEHOLDER_CHARS
     says_so = is_short and (_WAITING.search(names) is not None or text.endswith(("...", "…")))
     return says_so or "{{" in text or (tag == "table" and node.css_first("td") is None)
+
+
+def _is_loading(body: LexborNode) -> bool:
+    """Return whether a part of a page with text of its own says that it loads."""
+    for node in body.css("p,div,section,li,td,span"):
+        attributes, text = node.attributes, (node.text(deep=False) or "").strip()
+        is_empty = attributes.get("aria-busy") == "true" or _IS_LOADING.search(attributes.get("class") or "")
+        says_so = _LOADING.match(text) if text else is_empty
+        if len(text) < 2 * PLACEHOLDER_CHARS and says_so and not _is_inside(node, _PART_TAGS):
+            return True
+    return False
 
 
 def _is_inside(node: LexborNode | None, tags: frozenset[str]) -> bool:

@@ -223,7 +223,8 @@ class PageRendering:
     ) -> Fetched | Failed:
         """Keep the page as it was fetched if that is worth anything; what a browser showed before is not replaced."""
         is_missing = failed.fault in NO_BROWSER
-        was_rendered = page.version > 0 and evidence.use is not ScriptUse.SCRIPTED
+        lacks_content = evidence.use in (ScriptUse.SHELL, ScriptUse.GAP)
+        was_rendered = page.version > 0 and (lacks_content or choice.is_proven)
         needs_browser = evidence.use is ScriptUse.SHELL or (evidence.use is ScriptUse.GAP and choice.is_proven)
         if was_rendered or (needs_browser and not is_missing):
             detail = f"not rendered: {failed.detail}"
