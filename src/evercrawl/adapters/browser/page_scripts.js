@@ -365,7 +365,14 @@ globalThis.partsOf = (changed, added) => {
 globalThis.sectionOf = nodes => {
     const section = inert.createElement('section');
     section.append(...nodes);
-    for (const one of section.querySelectorAll(dialog)) {  // It was opened to be read.
+    // It was opened to be read: what its names say of its look, such as `modal`, says nothing of its worth.
+    const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip/i;
+    for (const one of section.querySelectorAll('[class], [id]')) {
+        const others = [...one.classList].filter(name => !looks.test(name));
+        if (others.length < one.classList.length) one.setAttribute('class', others.join(' '));
+        if (looks.test(one.id)) one.removeAttribute('id');
+    }
+    for (const one of section.querySelectorAll(dialog)) {
         one.removeAttribute('role');
         one.removeAttribute('aria-modal');
         if (one.tagName === 'DIALOG') one.replaceWith(...one.childNodes);
