@@ -29,6 +29,7 @@ MAX_MISSES = {"shell": 2, "gap": 2, "app": 1, "scripted": 1}
 """Renders in a row that add nothing before pages of this kind and pattern are no longer rendered."""
 MAX_SITE_MISSES = {"shell": 6, "gap": 4, "app": 3, "scripted": 0}
 """Fruitless renders of a site without any gain before its pages of this kind are no longer sampled."""
+MIN_APP_GAINS = 2  # Gains of a pattern before its pages, which have content, are rendered without comparing.
 MIN_PROOFS = 2  # Rendered pages whose content was in their data before the browser is spared.
 MAX_OPEN_GAINS = 3  # Pages of a pattern that are compared with their data one after the other.
 GAINS_PER_MISS = 5  # A pattern, and a site, may have one fruitless render more for this many gains.
@@ -366,7 +367,8 @@ def choose_rendering(site: SiteRendering, url: str, evidence: Evidence, *, mode:
         if is_known and known.proofs >= MIN_PROOFS:
             return RenderChoice(False, "its content is in the page as data", paths=tuple(known.paths))
         is_open = 0 < known.proofs < MIN_PROOFS and known.gains <= MAX_OPEN_GAINS
-        return RenderChoice(True, evidence.words, is_proven=not is_open)
+        is_first = use is ScriptUse.APP and known.gains < MIN_APP_GAINS
+        return RenderChoice(True, evidence.words, is_proven=not (is_open or is_first))
     if use is ScriptUse.SCRIPTED and not site.gains:
         return RenderChoice(False)
     if site.misses >= MAX_SITE_MISSES[use] + site.gains / GAINS_PER_MISS:
@@ -390,9 +392,12 @@ def sketch_of(headers: Headers, body: bytes) -> PageSketch:
     return PageSketch(Counter(_WORD.findall(text.lower())), links, len(text))
 
 
-def gain_of(before: PageSketch, after: PageSketch) -> Gain:
-    """Return what rendering added."""
+def gain_of(before: PageSketch, after: PageSketch, *, use: ScriptUse = ScriptUse.SHELL) -> Gain:
+    """Return what rendering added. In a page that has content without scripts only words that it does not have count:
+    scripts like to say it again, as in a table of contents."""
     added, links = after.words - before.words, after.links - before.links
+    if use in (ScriptUse.APP, ScriptUse.SCRIPTED):
+        added = Counter({word: count for word, count in added.items() if word not in before.words})
     digests = frozenset(word_digest(one) for one in (*added, *links))
     return Gain(added.total(), len(links), before.chars, after.chars, digests)
 

@@ -35,6 +35,7 @@ from evercrawl.core.render_choice import (
     sketch_of,
     visible_text,
 )
+from evercrawl.core.url import join
 from evercrawl.core.visit.outcome import fresh_for
 from evercrawl.engine.assets import PART_TYPES
 from evercrawl.engine.decision import Policy
@@ -205,8 +206,9 @@ class PageRendering:
     ) -> Fetched:
         rendered = _with_body(answer, result.dom)
         before, after = sketch_of(answer.headers, answer.body), sketch_of(rendered.headers, rendered.body)
-        gain = gain_of(before, after)
-        gain = gain._replace(links=gain.links + len(result.links))
+        gain = gain_of(before, after, use=evidence.use)
+        linked = {join(answer.url, link) for link in after.links} | {answer.url}
+        gain = gain._replace(links=gain.links + len(set(result.links) - linked))
         is_gain = is_worth(gain, state.value, evidence, after.words.total())
         sample = _embedded_sample(answer, rendered, before, after, result.links)
         known = after_render(

@@ -290,6 +290,12 @@ globalThis.stringsIn = top => {
     return found;
 };
 
+// Returns the visible elements that have text of their own.
+globalThis.visibleTexts = () => {
+    const isText = node => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    return [...elementsIn(document.body)].filter(one => [...one.childNodes].some(isText) && one.checkVisibility());
+};
+
 // Begins to watch for a change of the view; `changedView` returns the part that changed, how many strings in it are new,
 // and whether it replaced what was seen before by what was not.
 globalThis.watchView = () => {
@@ -297,7 +303,7 @@ globalThis.watchView = () => {
     globalThis.label = '';
     globalThis.pressing = null;
     if (globalThis.whole) findCopies();
-    const before = stringsIn(document.body), targets = new Set(), added = new Set();
+    const before = stringsIn(document.body), visible = visibleTexts(), targets = new Set(), added = new Set();
     globalThis.everSeen ??= new Set();
     for (const text of before) everSeen.add(text);
     const note = records => records.forEach(record => {
@@ -322,7 +328,7 @@ globalThis.watchView = () => {
         const box = changed && closestTo(changed, dialog);
         if (!changed || box && (globalThis.firstDialogs?.has(box) || asks(box)))
             return {html: '', more: 0, is_next: false, uncovered};
-        const after = stringsIn(document.body), shown = [...stringsIn(changed)];
+        const shown = [...stringsIn(changed)];
         const more = shown.filter(text => !before.has(text)).length;
         const parts = 2 * more >= shown.length ? [] : partsOf(changed, added);
         globalThis.view = parts.length ? parts : [{at: changed, section: sectionOf([...copyOf(changed).childNodes])}];
@@ -330,7 +336,7 @@ globalThis.watchView = () => {
             html: view.map(part => part.section.innerHTML).join(''),
             more,
             uncovered,
-            is_next: [...before].some(text => !after.has(text)) && isNew(shown),
+            is_next: visible.some(one => !one.isConnected || !one.checkVisibility()) && isNew(shown),
         };
     };
 };
@@ -365,19 +371,21 @@ globalThis.partsOf = (changed, added) => {
 globalThis.sectionOf = nodes => {
     const section = inert.createElement('section');
     section.append(...nodes);
-    // It was opened to be read: what its names say of its look, such as `modal`, says nothing of its worth.
-    const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip/i;
-    for (const one of section.querySelectorAll('[class], [id]')) {
-        const others = [...one.classList].filter(name => !looks.test(name));
-        if (others.length < one.classList.length) one.setAttribute('class', others.join(' '));
-        if (looks.test(one.id)) one.removeAttribute('id');
-    }
+    for (const one of section.querySelectorAll('[class], [id]')) withoutLook(one);
     for (const one of section.querySelectorAll(dialog)) {
         one.removeAttribute('role');
         one.removeAttribute('aria-modal');
         if (one.tagName === 'DIALOG') one.replaceWith(...one.childNodes);
     }
     return section;
+};
+
+// Removes names that only tell how something looks, such as `modal`: what was opened to be read is content.
+globalThis.withoutLook = one => {
+    const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip|img/i;
+    const others = [...one.classList].filter(name => !looks.test(name));
+    if (others.length < one.classList.length) one.setAttribute('class', others.join(' '));
+    if (looks.test(one.id)) one.removeAttribute('id');
 };
 
 // Finds the copies of elements that replaced others since, by their places.
@@ -429,16 +437,23 @@ globalThis.keepView = name => {
         while (live && !whole.contains(copies.get(live))) live = above(live);
         return copies.get(live) ?? body;
     };
+    const topOf = live => {
+        while (above(live) && above(live) !== document.body) live = above(live);
+        return live;
+    };
     const narrow = 'table, select, svg, p, h1, h2, h3, h4, h5, h6, a, button';  // Nothing else fits into them.
     for (const [index, part] of view.entries()) {
         part.section.setAttribute('data-view', name);
         if (label && !index) part.section.prepend(headed());
-        let place = placeOf(part.at);
-        if (place === body && pressing) place = placeOf(pressing);
+        const isElsewhere = pressing && topOf(part.at) !== topOf(pressing);
+        const place = placeOf(isElsewhere ? pressing : part.at);
         let outer = place.closest(narrow);
         while (outer?.parentElement?.closest(narrow)) outer = outer.parentElement.closest(narrow);
         if (outer) outer.after(part.section); else place.append(part.section);
-        for (let one = part.section.parentElement; one; one = one.parentElement) show(one);
+        for (let one = part.section.parentElement; one; one = one.parentElement) {
+            show(one);
+            withoutLook(one);
+        }
     }
     for (const text of stringsIn(document.body)) everSeen.add(text);
 };

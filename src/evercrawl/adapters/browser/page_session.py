@@ -55,6 +55,7 @@ MAX_WINDOW_HEIGHT = 8000  # Higher pages are scrolled.
 LOW_WINDOW_HEIGHT = 100
 LOSSLESS, LOSSY = 100, 80  # Quality of screenshots. Differences of lossless ones are exact.
 MAX_LOSSLESS_BYTES = 2_000_000  # A larger screenshot, such as one full of photographs, is taken again with loss.
+_AGAIN = "pressAgain()"
 _ROUTES = ("#/", "#!")  # How links to views begin; others may lead to places in the document that are missing.
 _PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 _NOT_SENT = frozenset({"user-agent", "referer", "origin", "cookie", "host", "content-length", "range", "connection"})
@@ -491,7 +492,7 @@ class PageSession:
                 self._note_target(button.key, next(reversed(self._links)))
                 return True
             if view is None or not view["more"] or view["html"] in self._views.values():
-                if view is None or not view["uncovered"]:
+                if script != _AGAIN and (view is None or not view["uncovered"]):
                     self._note_vain(button)
                     vain[button.kind] += 1
                 return True
@@ -499,7 +500,7 @@ class PageSession:
             await self._keep_view(f"press {len(self._views) + 1}", view["html"])
             if not (view["is_next"] and await self._evaluate(f"canRepeat({json.dumps(button.key)})")):
                 return True
-            script = "pressAgain()"
+            script = _AGAIN
         return True
 
     def _note_target(self, key: str, target: str) -> None:
