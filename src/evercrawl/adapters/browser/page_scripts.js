@@ -169,13 +169,17 @@ globalThis.findMore = () => {
     return false;
 };
 
-globalThis.pressMore = () => globalThis.more.button.click();
+globalThis.pressMore = () => {
+    globalThis.pressing = more.button;
+    more.button.click();
+};
 
 // Whether the button added to its list and removed nothing.
 globalThis.hasGrown = () => {
     const {list, count, first} = globalThis.more;
     return list.isConnected && list.firstElementChild === first && list.children.length > count;
 };
+globalThis.hasLost = () => !globalThis.more.list.isConnected;
 
 // Returns the links to other views of the same document, such as `#/about` or `#about`; those to a place in it are none.
 globalThis.hashRoutes = own => {
@@ -445,7 +449,7 @@ globalThis.keepView = name => {
     for (const [index, part] of view.entries()) {
         part.section.setAttribute('data-view', name);
         if (label && !index) part.section.prepend(headed());
-        const isElsewhere = pressing && topOf(part.at) !== topOf(pressing);
+        const isElsewhere = pressing?.isConnected && topOf(part.at) !== topOf(pressing);
         const place = placeOf(isElsewhere ? pressing : part.at);
         let outer = place.closest(narrow);
         while (outer?.parentElement?.closest(narrow)) outer = outer.parentElement.closest(narrow);

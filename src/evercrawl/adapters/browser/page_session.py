@@ -325,8 +325,16 @@ class PageSession:
             return seen, (f"scroll {scrolls}",) if scrolls else ()
         while presses < self._settings.max_clicks and await self._evaluate("findMore()"):
             self._is_pressed = True
+            if take == self._snapshot:
+                await self._evaluate("watchView()")
             await self._evaluate("pressMore()")
-            if not await self._advance(MORE_MS) or not await self._evaluate("hasGrown()"):
+            if not await self._advance(MORE_MS):
+                break
+            if not await self._evaluate("hasGrown()"):
+                is_shown = take == self._snapshot and not await self._evaluate("hasLost()")
+                view = await self._changed_view() if is_shown else None
+                if view is not None and view["more"]:  # It is no `Load more`, but shows something all the same.
+                    await self._keep_view(f"press {len(self._views) + 1}", view["html"])
                 break
             seen, presses = await take(), presses + 1
         done = (("scroll", scrolls), ("load_more", presses))
