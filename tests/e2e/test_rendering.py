@@ -231,6 +231,24 @@ VIEWS = {
     "<div><button>And on holidays, too?</button><p></p></div><p>After.</p></main>'; const [one, two] = "
     "root.querySelectorAll('button'); one.onclick = () => one.nextSibling.hidden = !one.nextSibling.hidden;"
     " two.onmousedown = () => two.nextSibling.append('No, never.')",
+    "routes without a slash": "const show = () => root.innerHTML = location.hash === '#team' ? '<p>the team</p>'"
+    " : '<a href=#team>team</a> <a href=#gone>gone</a> <a href=#here>here</a> <p id=here>a place</p>';"
+    " onhashchange = show; show()",
+    "drawer": "const home = () => root.innerHTML = '<button aria-label=menu><svg></svg></button>'; onclick = event => {"
+    " if (event.target.closest('button')) document.body.insertAdjacentHTML('beforeend', '<div role=dialog id=drawer>'"
+    " + [1, 2, 3].map(n => `<div role=button onclick=go(${n})>page ${n}</div>`).join('') + '</div>') };"
+    " window.go = n => { window.drawer.remove(); history.pushState({}, '', '/' + n); root.textContent = n };"
+    " onpopstate = home; home()",
+    "next": "let n = 1; const show = () => root.innerHTML = `<p>part ${n} of the story</p><p>scene ${n}</p>"
+    "<i>x</i><button ${n > 3 ? 'disabled' : ''}>Next</button>`; onclick = event => {"
+    " if (event.target.matches('button')) { n++; show() } }; show()",
+    "dialogs": "root.innerHTML = '<article><h1>Boats</h1><p>All boats.</p><button>Sizes</button><button>Join</button></article>';"
+    " const [sizes, join] = root.querySelectorAll('button'); const open = html => document.body.insertAdjacentHTML("
+    "'beforeend', `<div class=modal role=dialog>${html}</div>`); sizes.onclick = () => open('<p>From 4 to 12 m.</p>');"
+    " join.onclick = () => open('<p>Your name</p><input>')",
+    "cards": "root.innerHTML = [1, 2, 3, 4].map(n => `<div><b>card ${n}</b><button>Read more</button></div>`).join('');"
+    " root.querySelectorAll('button').forEach((one, n) => one.onclick = () => {"
+    " one.textContent = 'Read less'; one.before('the whole of ' + (n + 1)) })",
     "closed": "root.attachShadow({mode: 'closed'}).innerHTML = '<p>in a closed root</p>'",
     "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
     " root.querySelector('button').onclick = () => location.reload()",
@@ -264,6 +282,17 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     assert b'<h6 data-view="label">Is it open on Sundays?</h6><p>Yes.</p></div>' in questions
     assert b'<h6 data-view="label">And on holidays, too?</h6>No, never.</section></div><p>After.' in questions
     assert b"in a closed root" in run(visit("closed")).dom
+    slashless = run(visit("routes without a slash")).dom
+    assert b'<section data-view="#team"><p>the team</p></section>' in slashless
+    assert b'data-view="#here"' not in slashless
+    assert {f"{SITE}/1", f"{SITE}/2", f"{SITE}/3"} < set(run(visit("drawer")).links)
+    parts = run(visit("next")).dom
+    assert all(f"part {number} of the story".encode() in parts for number in (1, 2, 3, 4))
+    dialogs = run(visit("dialogs")).dom
+    assert b'<section data-view="press 1"><div class=""><p>From 4 to 12 m.</p></div></section></article>' in dialogs
+    assert b"Your name" not in dialogs
+    cards = run(visit("cards")).dom
+    assert all(f"the whole of {number}".encode() in cards for number in (1, 2, 3, 4))
     tabs = run(visit("shadow tabs")).dom
     assert b"<p>tab 1</p>" in tabs
     assert b"<p>tab 2</p>" in tabs

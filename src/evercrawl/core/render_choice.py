@@ -69,22 +69,16 @@ _TEMPLATED = re.compile(r"(?!data-(?!hx)|aria-|accept-|xml|xlink|epub)[^-:@]*[-:
 _IS_SHOWN = "img,svg,picture,video,audio,canvas,iframe,object,embed,input,button,select,textarea,hr,math"
 _WAITING = re.compile(r"load|spinner|skeleton|placeholder|shimmer|progress", re.IGNORECASE)
 _LOADING = re.compile(
-    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b", re.I
+    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b.*(?:\.\.\.|…)",
+    re.IGNORECASE | re.DOTALL,
 )
-_LOADING_WORDS = tuple(
-    word.encode()
-    for word in (
-        *(">Loading", ">loading", ">Please wait", ">Wird geladen", ">Chargement", ">Cargando", ">Carregando"),
-        *(">Загрузка", ">加载中", ">読み込み中", "skeleton", "spinner", "shimmer", 'aria-busy="true"'),
-    )
+_SKELETON = re.compile(r"(?:^|[\s_-])skeleton(?:$|[\s_-])", re.IGNORECASE)
+_LOADING_MARKS = (b"oading...<", "oading…<".encode(), b"skeleton", b'aria-busy="true"')
+"""What is in pages of which a part says that it loads, in English; others are only noticed if they have less text."""
+_APP_SCRIPT = re.compile(
+    rb"<script[^>]*(?:type=[\"']?module\b|/_next/|/_nuxt/|runtime[~-]main|webpack|htmx|alpine|livewire|turbo|hotwire|qwik)"
 )
-"""What is in pages of which a part says that it loads, as it is written there."""
-_IS_LOADING = re.compile(r"(?:^|[\s_-])(?:skeleton|spinner|shimmer)(?:$|[\s_-])", re.IGNORECASE)
-_APP_MARKS = re.compile(
-    rb"/_next/static/|/_nuxt/|\bid=[\"']?(?:__next|__nuxt|___gatsby|svelte)\b|\bng-version=|\bdata-reactroot\b|<astro-island"
-    rb"|__sveltekit_|\bdata-sveltekit-|\bq:container=|\bdata-server-rendered=|__reactRouterContext|__remixContext"
-    rb"|\bdata-ssr=|\bwire:id=|<turbo-frame|\bhx-(?:get|post)=|\bx-data=|\bdata-page=\"{|__VP_HASH_MAP__|\bdata-hk="
-)
+_APP_MARKS = (b"__sveltekit_", b"<astro-island")
 """What web frameworks leave in the pages of an application, also in those that the server rendered."""
 _CLEARS = re.compile(r"clear|separator|divider|spacer", re.IGNORECASE)  # Empty elements that serve the layout.
 _QUERY_FORM = "form[action] input[name][type=text],form[action] input[name][type=search]"
@@ -173,14 +167,17 @@ def evidence_in(answer: Fetched) -> Evidence:
     body = answer.body
     if _SCRIPT.search(body) is None or sniff_media_type(answer.headers, body) not in HTML_TYPES:
         return NO_SCRIPTS
-    is_app = _APP_MARKS.search(body) is not None
-    may_load = any(word in body for word in _LOADING_WORDS)
-    if not (is_app or may_load) and _has_much_text(body) and not _fills_places(body):
+    is_app = _APP_SCRIPT.search(body) is not None or any(mark in body for mark in _APP_MARKS)
+    if (
+        not (is_app or any(mark in body for mark in _LOADING_MARKS))
+        and _has_much_text(body)
+        and not _fills_places(body)
+    ):
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content")
     page = parse_page(answer.headers, body)
     if any((meta.get("http-equiv") or "").lower() == "refresh" for meta in page.elements.metas):
         return NO_SCRIPTS
-    evidence = _evidence(page.tree, is_query="?" in answer.url, may_load=may_load)
+    evidence = _evidence(page.tree, is_query="?" in answer.url)
     if is_app and evidence.use is ScriptUse.SCRIPTED:
         return Evidence(ScriptUse.APP, "an application that can show more", evidence.scripts)
     return evidence
@@ -207,7 +204,7 @@ def _names_filling(code: bytes) -> bool:
     return all(any(word in code for word in words) for words in _FILLING)
 
 
-def _evidence(tree: LexborHTMLParser, *, is_query: bool, may_load: bool) -> Evidence:
+def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
     sources, code = _scripts(tree)
     if tree.body is None or not (sources or code):
         return NO_SCRIPTS
@@ -217,7 +214,7 @@ def _evidence(tree: LexborHTMLParser, *, is_query: bool, may_load: bool) -> Evid
     if filled is not None and waits_for_query and "search" in filled.lower():
         filled = None
     if filled is None and _has_own_text(tree.body):
-        if may_load and sources and _is_loading(tree.body):
+        if sources and _is_loading(tree.body):
             return Evidence(ScriptUse.GAP, "scripts, and a part of the page says that it loads", digest)
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
     visible = visible_text(tree.body)
@@ -309,8 +306,8 @@ def _is_loading(body: LexborNode) -> bool:
     """Return whether a part of a page with text of its own says that it loads."""
     for node in body.css("p,div,section,li,td,span"):
         attributes, text = node.attributes, (node.text(deep=False) or "").strip()
-        is_empty = attributes.get("aria-busy") == "true" or _IS_LOADING.search(attributes.get("class") or "")
-        says_so = _LOADING.match(text) if text else is_empty
+        is_empty = attributes.get("aria-busy") == "true" or _SKELETON.search(attributes.get("class") or "")
+        says_so = _LOADING.fullmatch(text) if text else is_empty
         if len(text) < 2 * PLACEHOLDER_CHARS and says_so and not _is_inside(node, _PART_TAGS):
             return True
     return False

@@ -147,3 +147,39 @@ def test_a_page_that_gained_is_rendered_again_whatever_others_like_it_showed() -
     for _ in range(3):
         site = after_render(site, schedule, evidence, gain=nothing, is_gain=False, today=3)
     assert not choose_rendering(site, schedule, evidence, mode="auto", today=4).should_render
+
+
+TEXT = "<p>The keepers of the lighthouse write the weather down each morning, and the boats that pass.</p>" * 60
+
+
+@pytest.mark.parametrize("words", ["Loading…", "Loading comments ...", "Wird geladen …"])
+def test_a_part_that_loads_is_a_gap_in_a_page_with_text(words: str) -> None:
+    few = TEXT[: len(TEXT) // 20]
+    assert _use(f"{few}<div>{words}</div>{APP}") is ScriptUse.GAP
+    assert _use(f"{few}<footer><div>{words}</div></footer>{APP}") is ScriptUse.SCRIPTED
+    assert _use(f"{few}<p>Loading a boat takes an hour.</p><p>And so on ...</p>{APP}") is ScriptUse.SCRIPTED
+
+
+def test_a_page_of_a_framework_is_an_application_also_with_much_text() -> None:
+    assert _use(f"{TEXT}<div class='skeleton'></div>{APP}") is ScriptUse.GAP
+    assert _use(f"{TEXT}<script type='module' src='/app.js'></script>") is ScriptUse.APP
+    assert _use(f"{TEXT}<script src='/_next/static/chunks/main.js' async></script>") is ScriptUse.APP
+    assert _use(f"{TEXT}{APP}") is ScriptUse.SCRIPTED
+
+
+def test_pages_of_an_application_are_compared_until_one_gains_nothing_or_two_do() -> None:
+    site, evidence = SiteRendering(), Evidence(ScriptUse.APP, "an application", 7)
+    before, said_again, more = (
+        sketch_of((), f"<body><p>One boat a day.</p><p>{text}</p></body>".encode())
+        for text in ("", "One boat a day. One boat a day.", "The harbour master counts them at noon.")
+    )
+    assert not is_worth(gain_of(before, said_again, use=ScriptUse.APP), site, evidence, 12)
+    gain = gain_of(before, more, use=ScriptUse.APP)
+    assert is_worth(gain, site, evidence, 12)
+    for is_proven in (False, False, True):
+        choice = choose_rendering(site, "http://site.example/a/one", evidence, mode="auto", today=1)
+        assert choice.should_render
+        assert choice.is_proven is is_proven
+        site = after_render(site, "http://site.example/a/one", evidence, gain=gain, is_gain=True, today=1)
+    site = after_render(site, "http://site.example/b/one", evidence, gain=gain, is_gain=False, today=1)
+    assert not choose_rendering(site, "http://site.example/b/two", evidence, mode="auto", today=1).should_render
