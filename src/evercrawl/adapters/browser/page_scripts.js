@@ -330,12 +330,14 @@ globalThis.watchView = () => {
         }
         changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentNode : changed;
         const box = changed && closestTo(changed, dialog);
-        if (!changed || box && (globalThis.firstDialogs?.has(box) || asks(box)))
-            return {html: '', more: 0, is_next: false, uncovered};
+        const nothing = {html: '', more: 0, is_next: false, uncovered};
+        if (!changed || box && (globalThis.firstDialogs?.has(box) || asks(box))) return nothing;
         const shown = [...stringsIn(changed)];
         const more = shown.filter(text => !before.has(text)).length;
-        const parts = 2 * more >= shown.length ? [] : partsOf(changed, added);
-        globalThis.view = parts.length ? parts : [{at: changed, section: sectionOf([...copyOf(changed).childNodes])}];
+        const isWhole = 2 * more >= shown.length && changed !== document.body;
+        globalThis.view = isWhole ? [{at: changed, section: sectionOf([...copyOf(changed).childNodes])}]
+            : partsOf(changed, added);
+        if (!view.length) return nothing;
         return {
             html: view.map(part => part.section.innerHTML).join(''),
             more,
