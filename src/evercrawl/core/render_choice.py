@@ -69,14 +69,13 @@ _TEMPLATED = re.compile(r"(?!data-(?!hx)|aria-|accept-|xml|xlink|epub)[^-:@]*[-:
 _IS_SHOWN = "img,svg,picture,video,audio,canvas,iframe,object,embed,input,button,select,textarea,hr,math"
 _WAITING = re.compile(r"load|spinner|skeleton|placeholder|shimmer|progress", re.IGNORECASE)
 _LOADING = re.compile(
-    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b.*(?:\.\.\.|…)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b", re.IGNORECASE
 )
 _SKELETON = re.compile(r"(?:^|[\s_-])skeleton(?:$|[\s_-])", re.IGNORECASE)
 _LOADING_MARKS = (b"oading...<", "oading…<".encode(), b"skeleton", b'aria-busy="true"')
 """What is in pages of which a part says that it loads, in English; others are only noticed if they have less text."""
 _APP_SCRIPT = re.compile(
-    rb"<script[^>]*(?:type=[\"']?module\b|/_next/|/_nuxt/|runtime[~-]main|webpack|htmx|alpine|livewire|turbo|hotwire|qwik)"
+    rb"<script[^<>]{0,300}?(?:type=[\"']?module\b|/_next/|/_nuxt/|runtime[~-]main|webpack|htmx|alpine|livewire|turbo|hotwire|qwik)"
 )
 _APP_MARKS = (b"__sveltekit_", b"<astro-island")
 """What web frameworks leave in the pages of an application, also in those that the server rendered."""
@@ -307,7 +306,7 @@ def _is_loading(body: LexborNode) -> bool:
     for node in body.css("p,div,section,li,td,span"):
         attributes, text = node.attributes, (node.text(deep=False) or "").strip()
         is_empty = attributes.get("aria-busy") == "true" or _SKELETON.search(attributes.get("class") or "")
-        says_so = _LOADING.fullmatch(text) if text else is_empty
+        says_so = _LOADING.match(text) and text.endswith(("...", "…")) if text else is_empty
         if len(text) < 2 * PLACEHOLDER_CHARS and says_so and not _is_inside(node, _PART_TAGS):
             return True
     return False
