@@ -68,12 +68,9 @@ _FINDS = re.compile("id$|class$|data-")  # Attributes that code finds an element
 _TEMPLATED = re.compile(r"(?!data-(?!hx)|aria-|accept-|xml|xlink|epub)[^-:@]*[-:@]")  # As in v-for, @click, hx-get.
 _IS_SHOWN = "img,svg,picture,video,audio,canvas,iframe,object,embed,input,button,select,textarea,hr,math"
 _WAITING = re.compile(r"load|spinner|skeleton|placeholder|shimmer|progress", re.IGNORECASE)
-_LOADING = re.compile(
-    r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка|加载中|読み込み中)\b", re.IGNORECASE
-)
-_SKELETON = re.compile(r"(?:^|[\s_-])skeleton(?:$|[\s_-])", re.IGNORECASE)
+_LOADING = re.compile(r"(?:loading|please wait|wird geladen|chargement|cargando|carregando|загрузка)\b", re.IGNORECASE)
 _LOADING_MARKS = (b"oading...<", "oading…<".encode(), b"skeleton", b'aria-busy="true"')
-"""What is in pages of which a part says that it loads, in English; others are only noticed if they have less text."""
+"""What is in pages of which a part says that it loads, in English; others are noticed if they have less text."""
 _APP_SCRIPT = re.compile(
     rb"<script[^<>]{0,300}?(?:type=[\"']?module\b|/_next/|/_nuxt/|runtime[~-]main|webpack|htmx|alpine|livewire|turbo|hotwire|qwik)"
 )
@@ -167,11 +164,8 @@ def evidence_in(answer: Fetched) -> Evidence:
     if _SCRIPT.search(body) is None or sniff_media_type(answer.headers, body) not in HTML_TYPES:
         return NO_SCRIPTS
     is_app = _APP_SCRIPT.search(body) is not None or any(mark in body for mark in _APP_MARKS)
-    if (
-        not (is_app or any(mark in body for mark in _LOADING_MARKS))
-        and _has_much_text(body)
-        and not _fills_places(body)
-    ):
+    has_marks = is_app or any(mark in body for mark in _LOADING_MARKS)
+    if not has_marks and _has_much_text(body) and not _fills_places(body):
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content")
     page = parse_page(answer.headers, body)
     if any((meta.get("http-equiv") or "").lower() == "refresh" for meta in page.elements.metas):
@@ -305,9 +299,9 @@ def _is_loading(body: LexborNode) -> bool:
     """Return whether a part of a page with text of its own says that it loads."""
     for node in body.css("p,div,section,li,td,span"):
         attributes, text = node.attributes, (node.text(deep=False) or "").strip()
-        is_empty = attributes.get("aria-busy") == "true" or _SKELETON.search(attributes.get("class") or "")
-        says_so = _LOADING.match(text) and text.endswith(("...", "…")) if text else is_empty
-        if len(text) < 2 * PLACEHOLDER_CHARS and says_so and not _is_inside(node, _PART_TAGS):
+        is_empty = attributes.get("aria-busy") == "true" or "skeleton" in (attributes.get("class") or "")
+        says_so = len(text) < 2 * PLACEHOLDER_CHARS and _LOADING.match(text) and text.endswith(("...", "…"))
+        if (says_so or (is_empty and not text)) and not _is_inside(node, _PART_TAGS):
             return True
     return False
 

@@ -205,10 +205,6 @@ _CUT_AFTER_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s
 MAX_CUT_TAG_BYTES = 4096
 # XML closes any element this way; in HTML the rest of the page would be inside it.
 _SELF_CLOSED = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
-_SEGMENT = re.compile(rb'<div hidden(?:="")? id="([^"<>]*S:[0-9a-f]+)">')
-_FILLED = re.compile(rb'\$R[CRS]\("([^"]*[BPS]:[0-9a-f]+)","([^"]*[BPS]:[0-9a-f]+)"')
-_BOUNDARY = re.compile(rb"<!--(?:(\$[?!]?)|/\$)-->")
-MAX_SEGMENTS = 200  # Parts of a page that its server sent later.
 _TEMPLATE = re.compile(rb"<(/?)template\b([^<>]*)>", re.IGNORECASE)
 
 
@@ -267,8 +263,8 @@ def _repair_markup(body: bytes, kind: str, marks: int) -> bytes:
         body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
     if marks & MAY_HAVE_ROOTS:
         body = open_shadow_roots(body)
-    if b'"B:' in body and b'"S:' in body:
-        body = _join_streamed(body)
+    if b'"S:' in body:  # React's server sends parts of a page later, hidden until a script puts them in their places.
+        body = body.replace(b'<div hidden id="S:', b'<div id="S:')
     if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # The page is cut inside a tag, after a complete value: keep the tag.
         body += b">"
@@ -288,48 +284,6 @@ def open_shadow_roots(body: bytes) -> bytes:
         return b"</div>" if opened and opened.pop() else tag[0]
 
     return _TEMPLATE.sub(replaced, body)
-
-
-def _join_streamed(body: bytes) -> bytes:
-    """Return a page with the parts that React's server sent later in their places, where its script puts them.
-    Until then they are hidden at the end of the page. A page that is not as React writes it is left as it is."""
-    parts: dict[bytes, bytes] = {}
-    kept, at = [], 0
-    while len(parts) < MAX_SEGMENTS and (segment := _SEGMENT.search(body, at)):
-        end = body.find(b"</div><script", segment.end())
-        close = body.find(b"</script>", end)
-        while 0 <= end < close and b"$R" not in body[end:close]:  # It belongs to the part.
-            end = body.find(b"</div><script", close)
-            close = body.find(b"</script>", end)
-        if not 0 <= end < close:
-            break
-        for one, other in _FILLED.findall(body, end, close):
-            if segment[1] in (one, other):
-                parts[other if one == segment[1] else one] = body[segment.end() : end]
-        kept.append(body[at : segment.start()])
-        at = end + len(b"</div>")
-    rest, is_done = b"".join((*kept, body[at:])), False
-    while parts and not is_done:
-        is_done = True
-        for place in list(parts):
-            mark = rest.find(b'<template id="%b"></template>' % place)
-            end = _end_of_placeholder(rest, mark) if mark >= 0 else -1
-            if end >= 0:
-                rest, is_done = rest[:mark] + parts.pop(place) + rest[end:], False
-    return body if parts else rest
-
-
-def _end_of_placeholder(body: bytes, start: int) -> int:
-    """Return where what is shown in place of a part ends; -1: nowhere."""
-    end = body.index(b"</template>", start) + len(b"</template>")
-    if b"P:" in body[start:end]:
-        return end
-    depth = 1
-    for mark in _BOUNDARY.finditer(body, start):
-        depth += 1 if mark[1] else -1
-        if not depth:
-            return mark.start()
-    return -1
 
 
 def _parse_with_charset(
