@@ -335,7 +335,7 @@ _COUNT_LINE = re.compile(
 
 def _read_phrases() -> dict[str, list[str]]:
     """Return the phrases of whole lines (with any punctuation at their ends) and of starts of lines by their kind."""
-    text = files(__package__).joinpath("phrases.txt").read_text("utf-8")
+    text = files("evercrawl.core.document").joinpath("phrases.txt").read_text("utf-8")
     kinds = (part.partition("]\n") for part in text.split("[")[1:])
     return {kind: [one for one in map(str.strip, re.split("[;\n]", lines)) if one] for kind, _, lines in kinds}
 
