@@ -132,7 +132,8 @@ SHORT_CHARS = 140
 TINY_WORDS = 7
 MIN_LETTER_SHARE = 0.05
 PROSE_WORDS = 8  # From this length on a text is a statement rather than a label.
-DENSE_CHARS_PER_WORD = 2  # For scripts without spaces.
+DENSE_CHARS_PER_WORD, LONG_CHARS_PER_WORD = 2, 5
+"""For scripts without spaces between words: of signs that are words or syllables, and of letters as in Thai."""
 MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
 MIN_CODE_DIGITS = 7
@@ -183,7 +184,8 @@ _CODE = re.compile(
 )
 _TITLE_COUNT = re.compile(r"^\s*[(\[]\d+\+?[)\]]\s*")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
-_DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_LETTERS_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = re.compile(r"#(?:[\s.,:;/'-]*#)+")
 _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "..."})
@@ -191,8 +193,11 @@ _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "�
 
 def count_words(text: str) -> float:
     """Return the number of words; an estimate for scripts without spaces."""
-    dense = len(_DENSE.findall(text)) if not text.isascii() else 0
-    return len(text.split()) + dense / DENSE_CHARS_PER_WORD
+    words = len(text.split())
+    if text.isascii():
+        return words
+    letters = sum(len(found) - 1 for found in _LETTERS_WITHOUT_SPACES.findall(text))
+    return words + len(_DENSE.findall(text)) / DENSE_CHARS_PER_WORD + letters / LONG_CHARS_PER_WORD
 
 
 def is_count(text: str) -> bool:

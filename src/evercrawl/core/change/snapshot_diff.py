@@ -94,6 +94,7 @@ MAX_PAIRED_BLOCKS = 1_000  # Blocks of a version, without a counterpart, for whi
 MAX_PAIRED_CHARS = 100_000  # and the length of their texts. What follows is shown as removed and added.
 MAX_METADATA_CHARS = 4_000  # Of a title and the like, from where they differ.
 TRIMMED_CONTEXT_CHARS = 200  # Kept on both sides of what differs in a text that is too long.
+MAX_SPLIT_BLOCKS = 8  # Blocks among which the parts of one that was split are looked for.
 MIN_NAME_CHARS = 3  # A segment this long can identify a block.
 MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
 MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
@@ -190,11 +191,12 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     was_own, is_own = own_block_test(before), own_block_test(after)
     removed, added = _unmatched(before, after) if before.texts != after.texts else ([], [])
     if before.references != after.references:
-        hunks += diff_references(before.references, after.references, is_own)
+        hunks += diff_references(before, after, was_own, is_own)
     if before.texts == after.texts:
         return SnapshotDiff(hunks, [])
     has_prose = _has_prose(after)
     removed, added, surplus = _limit_blocks(removed, added, was_own, is_own)
+    removed, added = _without_resplit(removed, added)
     if surplus or not _is_resplit(removed, added):
         hunks = _pair_blocks(removed, added, was_own, is_own) + hunks + surplus
     return SnapshotDiff(hunks, _moved(before, after, was_own, is_own), has_prose)
@@ -369,6 +371,48 @@ def _significant_blocks(blocks: list[_Block], others: list[_Block]) -> set[_Bloc
             wanted[key] -= 1
             taken.add(block)
     return taken
+
+
+def _without_resplit(removed: list[_Block], added: list[_Block]) -> tuple[list[_Block], list[_Block]]:
+    """Return the blocks without those whose words are only split into other blocks, as by a badge in their middle."""
+    if not removed or not added or len(removed) == len(added) == 1:
+        return removed, added
+    in_old, in_new = _split_blocks(removed, added), _split_blocks(added, removed)
+    dropped = {id(block) for one, parts in (*in_old, *in_new) for block in (one, *parts)}
+    if not dropped:
+        return removed, added
+    return [block for block in removed if id(block) not in dropped], [
+        block for block in added if id(block) not in dropped
+    ]
+
+
+def _split_blocks(wholes: list[_Block], parts: list[_Block]) -> list[tuple[_Block, list[_Block]]]:
+    """Return the blocks whose words several of the others have in the same order, and those."""
+    starts: dict[str, list[int]] = defaultdict(list)
+    for at, part in enumerate(parts):
+        starts[part.text.split(" ", 1)[0]].append(at)
+    found: list[tuple[_Block, list[_Block]]] = []
+    taken: set[int] = set()
+    for whole in wholes:
+        for at in starts.get(whole.text.split(" ", 1)[0], ()):
+            run = _parts_of(whole.text, parts[at : at + MAX_SPLIT_BLOCKS])
+            if run and taken.isdisjoint(map(id, run)):
+                taken.update(map(id, run))
+                found.append((whole, run))
+                break
+    return found
+
+
+def _parts_of(text: str, blocks: list[_Block]) -> list[_Block]:
+    """Return the blocks that make up a text, at least two; others may stand between them."""
+    found = []
+    for block in blocks:
+        if text.startswith(block.text) and len(block.text) < len(text) + len(found):
+            found.append(block)
+            text = text[len(block.text) :].lstrip()
+            if not text:
+                return found
+    return []
 
 
 def _is_resplit(removed: list[_Block], added: list[_Block]) -> bool:
@@ -582,28 +626,54 @@ _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
 
 
-def diff_references(before: Sequence[Reference], after: Sequence[Reference], is_own: IsOwnBlock) -> list[Hunk]:
-    """Return own links with the same text and another target, and images that replaced others at the same path.
+def diff_references(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
+    """Return own links with the same text and another target or none, and images that came, went or were replaced.
     Images that stand elsewhere on the page too are icons, which say a state."""
-    old, new = _targets(_limit_references(before), is_own), _targets(_limit_references(after), is_own)
+    one, other = _limit_references(before.references), _limit_references(after.references)
+    old, new = _targets(one, was_own), _targets(other, is_own)
     shapes = Counter((path, text_shape(label)) for path, _, label in new)
-    places = {(link.path, link.is_image, link.label): (link.name, link.flag) for link in after}
+    places = {(link.path, link.is_image, link.label): (link.name, link.flag) for link in (*one, *other)}
     old_images, new_images = _image_targets(old), _image_targets(new)
     hunks = []
-    for key in old.keys() & new.keys():
+    for key in dict.fromkeys((*old, *new)):
         path, is_image, label = key
-        if shapes[(path, text_shape(label))] > 1:
+        if shapes[(path, text_shape(label))] > 1 and not is_image:
             # Of "12 comments" and "15 comments" it is unknown which is which.
             continue
         gone, come = old[key] - new[key], new[key] - old[key]
-        if old[key].total() != new[key].total() or not gone.total() == come.total() == 1:
+        if is_image and gone.total() + come.total() == 1:
+            (target,) = gone or come
+            if target in old_images and target in new_images:
+                continue
+        elif not gone.total() == come.total() == 1:
             continue
-        (was,), (now,), (name, flag) = gone, come, places[key]
+        was, now = next(iter(gone), ""), next(iter(come), "")
+        name, flag = places[key]
         if is_image and was in new_images and now in old_images:
             continue
         # Links of one text in entries, such as "more", belong to what the entries name.
         if is_image or new[key].total() == 1 or not flag & (ENTRY | ROW | LINKED):
             hunks.append(_reference_hunk(key, was, now, name, flag))
+    return hunks + _linked_words(before, after, old, new, places)
+
+
+def _linked_words(
+    before: Snapshot, after: Snapshot, old: _Targets, new: _Targets, places: dict[tuple[int, bool, str], tuple[int, int]]
+) -> list[Hunk]:
+    """Return links that were put on words, or taken from words, of a text that stayed the same."""
+    hunks = []
+    was, now = ({label for _, is_image, label in side if not is_image} for side in (old, new))
+    wanted = was ^ now
+    if not wanted:
+        return []
+    texts = set(before.texts) & set(after.texts)
+    for key in dict.fromkeys((*old, *new)):
+        _, is_image, label = key
+        if is_image or label not in wanted or not any(map(str.isalpha, label)):
+            continue
+        if any(label in text for text in texts):
+            name, flag = places[key]
+            hunks.append(_reference_hunk(key, next(iter(old[key]), ""), next(iter(new[key]), ""), name, flag))
     return hunks
 
 
@@ -682,7 +752,7 @@ def _count_turns(word: str) -> int:
 def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, flag: int) -> Hunk:
     path, is_image, label = key
     shown = f"{label[:MAX_SHOWN_LABEL]}: " if label else ""
-    removed, added = f"{shown}{was}", f"{shown}{now}"
+    removed, added = (f"{shown}{target}" if target else "" for target in (was, now))
     slot = IMAGE_SLOT if is_image else REFERENCE_SLOT
     change = SegmentChange(slot, was, now, is_statement=False)
     return Hunk(path, removed, added, is_own=True, is_linked=False, position=RowPosition.WITHIN, name=name,

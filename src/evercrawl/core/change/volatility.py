@@ -273,7 +273,9 @@ def _is_of_event(hunk: Hunk, context: ChangeContext) -> bool:
 def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
     """Return whether targets differ here all the time; images that other pages have too are icons, showing a state."""
     if change.slot == IMAGE_SLOT and all(
-        context.site.is_on_other_pages(target, page=context.page_mark) for target in (change.removed, change.added)
+        context.site.is_on_other_pages(target, page=context.page_mark)
+        for target in (change.removed, change.added)
+        if target
     ):
         return True
     slots = (turn_slot(is_linked=False), turn_slot(is_linked=True)) if change.slot != IMAGE_SLOT else ()
