@@ -5,12 +5,13 @@ own unless it is named otherwise."""
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from itertools import accumulate, pairwise, zip_longest
-from operator import eq, itemgetter, or_
+from operator import eq, itemgetter, lt, or_
 from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
@@ -191,7 +192,7 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     was_own, is_own = own_block_test(before), own_block_test(after)
     removed, added = _unmatched(before, after) if before.texts != after.texts else ([], [])
     if before.references != after.references:
-        hunks += diff_references(before, after, was_own, is_own)
+        hunks += diff_references(before, after, was_own, is_own, [block.text for block in (*removed, *added)])
     if before.texts == after.texts:
         return SnapshotDiff(hunks, [])
     has_prose = _has_prose(after)
@@ -286,36 +287,109 @@ def _surplus_hunk(old: _Block | None, new: _Block | None, *, is_own: bool) -> Hu
 
 
 def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block]]:
-    """Return blocks without a counterpart of the same text, at the same path or else anywhere on the page."""
+    """Return blocks without a counterpart of the same text, at the same path or else anywhere on the page.
+    A text that went here and came there is two changes: what stands in the place of a block goes with it."""
     texts_before, texts_after = Counter(before.texts), Counter(after.texts)
     old, new = (Counter(zip(side.paths, side.texts, strict=True)) for side in (before, after))
     fewer, more = texts_before - texts_after, texts_after - texts_before
-    anchors = {text for text, count in texts_before.items() if count == 1 == texts_after[text]}
+    anchors = _anchors(before.texts, after.texts, texts_before, texts_after)
+    gaps_before, gaps_after = _gaps(before, anchors), _gaps(after, anchors)
+    successors = _counterparts(gaps_before, gaps_after)
+    predecessors = {now: was for was, now in successors.items()}
+    went = _places_of(before, old - new, fewer, {was: after.texts[now] for was, now in successors.items()})
+    came = _places_of(after, new - old, more, {now: before.texts[was] for was, now in successors.items()})
+    came |= {successors[at] for at in went if at in successors and after.texts[successors[at]] != before.texts[at]}
+    went |= {predecessors[at] for at in came if at in predecessors and before.texts[predecessors[at]] != after.texts[at]}
     return (
-        _unmatched_blocks(before, old - new, fewer, anchors, frozenset(after.names)),
-        _unmatched_blocks(after, new - old, more, anchors, frozenset(before.names)),
+        _blocks_at(before, sorted(went), gaps_before, frozenset(after.names)),
+        _blocks_at(after, sorted(came), gaps_after, frozenset(before.names)),
     )
 
 
-def _unmatched_blocks(
-    snapshot: Snapshot,
-    unpaired: Counter[tuple[int, str]],
-    wanted: Counter[str],
-    anchors: set[str],
-    other_names: frozenset[int],
-) -> list[_Block]:
-    """Return as many blocks of each text as are wanted, those without a counterpart at their path."""
-    if not wanted:
-        return []
+def _anchors(
+    before: tuple[str, ...], after: tuple[str, ...], counts_before: Counter[str], counts_after: Counter[str]
+) -> set[str]:
+    """Return the texts that both versions have once, in the same order; of those that changed places the shorter ones
+    are none, since short texts are often the same by chance."""
+    place = {text: at for at, text in enumerate(after) if counts_after[text] == 1}
+    common = [text for text in before if text in place and counts_before[text] == 1]
+    places = [place[text] for text in common]
+    if all(map(lt, places, places[1:])):
+        return set(common)
+    best: list[tuple[int, int]] = []  # Place and weight of the heaviest increasing run that ends there; both grow.
+    previous: dict[int, int | None] = {}
+    for text, at in zip(common, places, strict=True):
+        found = bisect(best, (at, 0)) - 1
+        previous[at] = best[found][0] if found >= 0 else None
+        weight = (best[found][1] if found >= 0 else 0) + len(text)
+        end = found + 1
+        while end < len(best) and best[end][1] <= weight:
+            end += 1
+        best[found + 1 : end] = [(at, weight)] 
+    kept, at = set(), best[-1][0] if best else None
+    while at is not None:
+        kept.add(after[at])
+        at = previous[at]
+    return kept
+
+
+_Gap = tuple[int, str, str]
+"""The path of a block, and the nearest texts above and below it that both versions have once."""
+
+
+def _gaps(snapshot: Snapshot, anchors: set[str]) -> list[_Gap]:
     texts = snapshot.texts
-    places = []
-    for at, (path, text) in enumerate(zip(snapshot.paths, texts, strict=True)):
-        if text in wanted and wanted[text] > 0 and unpaired[(path, text)] > 0:
+    last, above = "", []
+    for text in texts:
+        above.append(last)
+        last = text if text in anchors else last
+    last, below = "", []
+    for text in reversed(texts):
+        below.append(last)
+        last = text if text in anchors else last
+    return list(zip(snapshot.paths, above, reversed(below), strict=True))
+
+
+def _counterparts(old: list[_Gap], new: list[_Gap]) -> dict[int, int]:
+    """Return which block stands in the place of which, where both versions have as many between the same neighbours."""
+    old_of, new_of = _numbers_by_gap(old), _numbers_by_gap(new)
+    found: dict[int, int] = {}
+    for gap, numbers in old_of.items():
+        others = new_of.get(gap, ())
+        if len(numbers) == len(others):
+            found.update(zip(numbers, others, strict=True))
+    return found
+
+
+def _numbers_by_gap(gaps: list[_Gap]) -> dict[_Gap, list[int]]:
+    found: dict[_Gap, list[int]] = defaultdict(list)
+    for number, gap in enumerate(gaps):
+        found[gap].append(number)
+    return found
+
+
+def _places_of(
+    snapshot: Snapshot, unpaired: Counter[tuple[int, str]], wanted: Counter[str], in_place: dict[int, str]
+) -> set[int]:
+    """Return as many blocks of each text as are wanted: those without a counterpart at their path, and of these first
+    the ones in whose place stands another text."""
+    if not wanted:
+        return set()
+    blocks = enumerate(zip(snapshot.paths, snapshot.texts, strict=True))
+    fit = [(at, path, text) for at, (path, text) in blocks if wanted.get(text, 0) > 0 and unpaired.get((path, text), 0) > 0]
+    fit.sort(key=lambda block: in_place.get(block[0]) == block[2])
+    places = set()
+    for at, path, text in fit:
+        if wanted[text] > 0 and unpaired[(path, text)] > 0:
             wanted[text] -= 1
             unpaired[(path, text)] -= 1
-            places.append(at)
+            places.add(at)
+    return places
+
+
+def _blocks_at(snapshot: Snapshot, places: list[int], gaps: list[_Gap], other_names: frozenset[int]) -> list[_Block]:
+    texts = snapshot.texts
     paths, names = _row_positions(snapshot.paths, places), _row_positions(snapshot.names, places)
-    above, below = _neighbours(texts, places, anchors)
     return [
         _Block(
             snapshot.paths[at],
@@ -325,8 +399,8 @@ def _unmatched_blocks(
             snapshot.marked[at],
             paths[number],
             names[number],
-            above[number],
-            below[number],
+            gaps[at][1],
+            gaps[at][2],
             at / len(texts),
             snapshot.names[at] in other_names,
         )
@@ -339,19 +413,6 @@ def _row_positions(paths: tuple[int, ...], places: list[int]) -> list[RowPositio
     last_of = dict(zip(paths, range(count), strict=True))
     first_of = dict(zip(reversed(paths), reversed(range(count)), strict=True))
     return [_position(at, first=first_of[paths[at]], last=last_of[paths[at]]) for at in places]
-
-
-def _neighbours(texts: tuple[str, ...], places: list[int], anchors: set[str]) -> tuple[list[str], list[str]]:
-    """Return for each place the nearest anchors above and below: texts that both versions have once."""
-    last, above_all = "", []
-    for text in texts:
-        above_all.append(last)
-        last = text if text in anchors else last
-    last, below_all = "", []
-    for text in reversed(texts):
-        below_all.append(last)
-        last = text if text in anchors else last
-    return [above_all[at] for at in places], [below_all[-1 - at] for at in places]
 
 
 def _position(at: int, *, first: int, last: int) -> RowPosition:
@@ -430,6 +491,8 @@ def _pair_blocks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock
     significant = _significant_blocks(removed, added) | _significant_blocks(added, removed)
     hunks = []
     for old, new in _match_by(removed, added):
+        if old and new and old.text == new.text:
+            continue
         some = new or old
         assert some is not None, "a pair has at least one side"
         is_significant = old in significant or new in significant
@@ -626,7 +689,9 @@ _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
 
 
-def diff_references(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
+def diff_references(
+    before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock, differing: list[str]
+) -> list[Hunk]:
     """Return own links with the same text and another target or none, and images that came, went or were replaced.
     Images that stand elsewhere on the page too are icons, which say a state."""
     one, other = _limit_references(before.references), _limit_references(after.references)
@@ -654,19 +719,19 @@ def diff_references(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_o
         # Links of one text in entries, such as "more", belong to what the entries name.
         if is_image or new[key].total() == 1 or not flag & (ENTRY | ROW | LINKED):
             hunks.append(_reference_hunk(key, was, now, name, flag))
-    return hunks + _linked_words(before, after, old, new, places)
+    texts = set(before.texts) & set(after.texts) - set(differing)
+    return hunks + _linked_words(texts, old, new, places)
 
 
 def _linked_words(
-    before: Snapshot, after: Snapshot, old: _Targets, new: _Targets, places: dict[tuple[int, bool, str], tuple[int, int]]
+    texts: set[str], old: _Targets, new: _Targets, places: dict[tuple[int, bool, str], tuple[int, int]]
 ) -> list[Hunk]:
-    """Return links that were put on words, or taken from words, of a text that stayed the same."""
+    """Return links that were put on words, or taken from words, of texts that stayed the same."""
     hunks = []
-    was, now = ({label for _, is_image, label in side if not is_image} for side in (old, new))
+    was, now = ({label for (_, is_image, label), found in side.items() if found and not is_image} for side in (old, new))
     wanted = was ^ now
     if not wanted:
         return []
-    texts = set(before.texts) & set(after.texts)
     for key in dict.fromkeys((*old, *new)):
         _, is_image, label = key
         if is_image or label not in wanted or not any(map(str.isalpha, label)):
