@@ -309,8 +309,8 @@ def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_B
 def _anchors(
     before: tuple[str, ...], after: tuple[str, ...], counts_before: Counter[str], counts_after: Counter[str]
 ) -> set[str]:
-    """Return the texts that both versions have once, in the same order; of those that changed places the shorter ones
-    are none, since short texts are often the same by chance."""
+    """Return the texts that both versions have once; of the short ones, which may be the same by chance, only those
+    that are still in the same order."""
     place = {text: at for at, text in enumerate(after) if counts_after[text] == 1}
     common = [text for text in before if text in place and counts_before[text] == 1]
     places = [place[text] for text in common]
@@ -326,7 +326,7 @@ def _anchors(
         while end < len(best) and best[end][1] <= weight:
             end += 1
         best[found + 1 : end] = [(at, weight)] 
-    kept, at = set(), best[-1][0] if best else None
+    kept, at = {text for text in common if len(text) >= MIN_PROSE_CHARS}, best[-1][0] if best else None
     while at is not None:
         kept.add(after[at])
         at = previous[at]
