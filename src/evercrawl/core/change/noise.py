@@ -180,8 +180,9 @@ _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
 _TOKEN = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}\b")
 _GROUPED = re.compile(r"(?<![\d-])[1-9]\d{0,2}(?:[.,'’ \u00a0\u202f]\d{3})+(?![\d-])")
 _CODE = re.compile(
-    r"(?<![\w.,])[+(]?\d{2,5}\)?[ /-]{1,3}(?:\d{2,8}[ /-]){0,4}\d{3,8}(?![\d.,:/]{0,8}\d)|\b[A-Z]{1,5}-\d{3,8}\b"
+    r"(?<![\w.,])[+(]?\d{2,5}\)?[ /-]{1,3}(?:\d{2,8}[ /-]){0,4}\d{2,8}(?![\d.,:/]{0,8}\d)|\b[A-Z]{1,5}-\d{3,8}\b"
 )
+_VERSION = re.compile(r"(?<![\d.])v?(?!\d{1,3}(?:\.\d{3})+(?![\d.]))\d{1,4}(?:\.\d{1,4}){2,3}(?![\d.])")
 _TITLE_COUNT = re.compile(r"^\s*[(\[]\d+\+?[)\]]\s*")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -216,7 +217,9 @@ def has_price(text: str) -> bool:
 
 
 def is_identifier(text: str) -> bool:
-    """Return whether the text has a number that counts nothing: of a telephone, an article, an account."""
+    """Return whether the text has a number that counts nothing: of a telephone, an article, a version."""
+    if _VERSION.search(text) is not None and not is_time(text):
+        return True
     bare = _GROUPED.sub("#", _CLOCK.sub("#", _DATE.sub("#", _STAMP.sub("#", text))))
     found = _CODE.search(bare)
     return found is not None and (found[0][0].isalpha() or sum(map(str.isdigit, found[0])) >= MIN_CODE_DIGITS)
@@ -308,9 +311,14 @@ def without_ages(text: str) -> str:
     return _AGE.sub("", text)
 
 
+def without_times(text: str) -> str:
+    """Return the text without dates, times of day and ages, which say nothing themselves."""
+    return _WEEKDAY.sub("", _CLOCK.sub("", _DATE.sub("", _STAMP.sub("", _AGE.sub("", text)))))
+
+
 def counts_in(text: str) -> list[float]:
-    """Return the numbers in a text; none if one of them is a time."""
-    found = _NUMBER.findall(text)
+    """Return the numbers in a text; none if one of them is a time or a version."""
+    found = _NUMBER.findall(text) if _VERSION.search(text) is None else []
     return [] if any(":" in number for number in found) else [_count(number) for number in found]
 
 

@@ -10,10 +10,11 @@ from functools import lru_cache
 from operator import le
 from typing import NamedTuple
 
-from evercrawl.core.change.noise import MAX_CACHED_TEXTS, count_words, counts_in, is_age, text_shape
+from evercrawl.core.change.noise import MAX_CACHED_TEXTS, count_words, counts_in, is_age, text_shape, without_times
 from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, SENTENCE_ENDS
 
 STATEMENT_WORDS = 8
+MAX_BYLINE_WORDS = 30  # A longer text is a statement whatever dates and times are in it.
 LONG_STATEMENT_WORDS = 18  # From here on a text is a statement without a full stop too.
 MAX_LABEL_WORDS = 6
 MAX_COUNT_WORDS = 4
@@ -89,9 +90,12 @@ def other_form_slot(head: int) -> int:
     return OTHER_FORM + min(head, MAX_SEGMENTS)
 
 
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def is_statement(text: str) -> bool:
     """Return whether the text is a sentence rather than a label, a count or a headline."""
     words = count_words(text)
+    if STATEMENT_WORDS <= words <= MAX_BYLINE_WORDS and any(map(str.isdigit, text)):
+        words = count_words(without_times(text))
     if words < STATEMENT_WORDS:
         return False
     return words >= LONG_STATEMENT_WORDS or text.rstrip(_CLOSING)[-1:] in SENTENCE_ENDS

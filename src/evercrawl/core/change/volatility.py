@@ -471,7 +471,8 @@ def is_noise_order(context: ChangeContext) -> bool:
 def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the location differs often, which is enough outside the page's own part."""
     named = context.site.locations.get(Location(hunk.name))
-    paths = (hunk.name,) if named is not None and _is_well_known(named) else (hunk.name, hunk.path)
+    is_calm = named is None and hunk.has_same_name and context.site.visits >= CALM_VISITS
+    paths = (hunk.name,) if is_calm or (named is not None and _is_well_known(named)) else (hunk.name, hunk.path)
     return (
         any(_reaches(Location(path), SITE_PART, context) for path in paths)
         or _recent_differences(location_of(hunk), context) >= SOME_RECENT
