@@ -169,7 +169,12 @@ _DURATION = re.compile(  # How long it took to make a page.
 )
 _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _D, _FEW_DIGITS = r"\d+", r"\d{1,6}"  # An age has few digits; more would take quadratic time.
-_AGE = re.compile("|".join(f"(?<!\\w)(?:{one.replace(_D, _FEW_DIGITS)})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
+# Vowel signs, as of Hindi and Thai, are no letters to regular expressions.
+_UNIT = r"[^\s\d]{1,24}"
+_RELATIVE = (
+    one.replace(_D, _FEW_DIGITS).replace(r" \w+ ", f" {_UNIT} ").replace(r"?\w+", f"?{_UNIT}") for one in RELATIVE_TIMES
+)
+_AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in _RELATIVE), _ANY)
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
 _PRICE = re.compile(PRICE, _ANY)
 _COMPACT_AGE = re.compile(r"\d{1,3}(?:s|m|h|d|w|mo|y)")

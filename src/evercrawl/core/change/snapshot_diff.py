@@ -96,6 +96,7 @@ MAX_PAIRED_CHARS = 100_000  # and the length of their texts. What follows is sho
 MAX_METADATA_CHARS = 4_000  # Of a title and the like, from where they differ.
 TRIMMED_CONTEXT_CHARS = 200  # Kept on both sides of what differs in a text that is too long.
 MAX_SPLIT_BLOCKS = 8  # Blocks among which the parts of one that was split are looked for.
+MAX_LINKED_WORDS = 200  # A page with more links that came or went has other text too.
 MIN_NAME_CHARS = 3  # A segment this long can identify a block.
 MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
 MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
@@ -299,7 +300,9 @@ def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_B
     went = _places_of(before, old - new, fewer, {was: after.texts[now] for was, now in successors.items()})
     came = _places_of(after, new - old, more, {now: before.texts[was] for was, now in successors.items()})
     came |= {successors[at] for at in went if at in successors and after.texts[successors[at]] != before.texts[at]}
-    went |= {predecessors[at] for at in came if at in predecessors and before.texts[predecessors[at]] != after.texts[at]}
+    went |= {
+        predecessors[at] for at in came if at in predecessors and before.texts[predecessors[at]] != after.texts[at]
+    }
     return (
         _blocks_at(before, sorted(went), gaps_before, frozenset(after.names)),
         _blocks_at(after, sorted(came), gaps_after, frozenset(before.names)),
@@ -317,17 +320,17 @@ def _anchors(
     if all(map(lt, places, places[1:])):
         return set(common)
     best: list[tuple[int, int]] = []  # Place and weight of the heaviest increasing run that ends there; both grow.
-    previous: dict[int, int | None] = {}
+    previous: dict[int, int] = {}
     for text, at in zip(common, places, strict=True):
         found = bisect(best, (at, 0)) - 1
-        previous[at] = best[found][0] if found >= 0 else None
+        previous[at] = best[found][0] if found >= 0 else -1
         weight = (best[found][1] if found >= 0 else 0) + len(text)
         end = found + 1
         while end < len(best) and best[end][1] <= weight:
             end += 1
-        best[found + 1 : end] = [(at, weight)] 
-    kept, at = {text for text in common if len(text) >= MIN_PROSE_CHARS}, best[-1][0] if best else None
-    while at is not None:
+        best[found + 1 : end] = [(at, weight)]
+    kept, at = {text for text in common if len(text) >= MIN_PROSE_CHARS}, best[-1][0]
+    while at >= 0:
         kept.add(after[at])
         at = previous[at]
     return kept
@@ -376,7 +379,9 @@ def _places_of(
     if not wanted:
         return set()
     blocks = enumerate(zip(snapshot.paths, snapshot.texts, strict=True))
-    fit = [(at, path, text) for at, (path, text) in blocks if wanted.get(text, 0) > 0 and unpaired.get((path, text), 0) > 0]
+    fit = [
+        (at, path, text) for at, (path, text) in blocks if wanted.get(text, 0) > 0 and unpaired.get((path, text), 0) > 0
+    ]
     fit.sort(key=lambda block: in_place.get(block[0]) == block[2])
     places = set()
     for at, path, text in fit:
@@ -451,7 +456,9 @@ def _split_blocks(wholes: list[_Block], parts: list[_Block]) -> list[tuple[_Bloc
     """Return the blocks whose words several of the others have in the same order, and those."""
     starts: dict[str, list[int]] = defaultdict(list)
     for at, part in enumerate(parts):
-        starts[part.text.split(" ", 1)[0]].append(at)
+        found_at = starts[part.text.split(" ", 1)[0]]
+        if len(found_at) < MAX_SPLIT_BLOCKS:
+            found_at.append(at)
     found: list[tuple[_Block, list[_Block]]] = []
     taken: set[int] = set()
     for whole in wholes:
@@ -466,7 +473,7 @@ def _split_blocks(wholes: list[_Block], parts: list[_Block]) -> list[tuple[_Bloc
 
 def _parts_of(text: str, blocks: list[_Block]) -> list[_Block]:
     """Return the blocks that make up a text, at least two; others may stand between them."""
-    found = []
+    found: list[_Block] = []
     for block in blocks:
         if text.startswith(block.text) and len(block.text) < len(text) + len(found):
             found.append(block)
@@ -684,6 +691,7 @@ _PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z
 _LOOSE_ENDS = re.compile(r"[-_.~](?=[-_.~/]|$)")  # What is left beside a generated part.
 _HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
 _SIZE = re.compile(r"(?<![0-9A-Za-z])[1-9]\d{1,3}x[1-9]\d{1,3}(?![0-9A-Za-z])")  # Of an image, in pixels.
+_SIZE_STEP = re.compile(r"(?<=/)[a-z]{1,4}[-_]?\d{2,4}/")  # The same as a folder: `w600`, `max750`.
 _DIGIT = re.compile(r"\d")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
@@ -728,15 +736,18 @@ def _linked_words(
 ) -> list[Hunk]:
     """Return links that were put on words, or taken from words, of texts that stayed the same."""
     hunks = []
-    was, now = ({label for (_, is_image, label), found in side.items() if found and not is_image} for side in (old, new))
+    was, now = (
+        {label for (_, is_image, label), found in side.items() if found and not is_image} for side in (old, new)
+    )
     wanted = was ^ now
-    if not wanted:
+    if not wanted or len(wanted) > MAX_LINKED_WORDS:
         return []
+    text = "\n".join(texts)
     for key in dict.fromkeys((*old, *new)):
         _, is_image, label = key
         if is_image or label not in wanted or not any(map(str.isalpha, label)):
             continue
-        if any(label in text for text in texts):
+        if label in text:
             name, flag = places[key]
             hunks.append(_reference_hunk(key, next(iter(old[key]), ""), next(iter(new[key]), ""), name, flag))
     return hunks
@@ -773,7 +784,7 @@ def stable_target(url: str, *, is_image: bool) -> str:
     path, _, query = bare.partition("?")
     if is_image:
         # Servers with copies of an image take turns.
-        path = _SIZE.sub("", _HOST.sub("", path))
+        path = _SIZE_STEP.sub("", _SIZE.sub("", _HOST.sub("", path)))
     path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
     path = _LOOSE_ENDS.sub("", path)
     kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]

@@ -64,7 +64,7 @@ ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, target
 NUMBER = Limit(0.25, pages=2, differed=2)
 WORDS = Limit(0.3, pages=4, differed=4)
 BLOCK = Limit(0.3, pages=4, differed=6)  # Whole blocks that come and go; a few edits on one day are content.
-TURNS = Limit(0.6, pages=4, differed=8)  # Blocks of which most are replaced.
+TURNS = Limit(0.5, pages=4, differed=8)  # Blocks of which most are replaced.
 VALUE = Limit(0.45, pages=3, differed=8)  # Prices and cells of tables.
 STATEMENT = Limit(0.75, pages=4, differed=8)
 ALL_STATEMENTS = Limit(0.85, pages=6, differed=12)  # The same on a page that was not compared before.
@@ -100,7 +100,6 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
-MIN_LABEL_REMOVALS = 2
 MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
@@ -327,9 +326,6 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if _is_time_passing(hunk, change, context):
         return True
-    if count_words(label) >= MIN_NAME_WORDS and context.site.is_recurring(label, least=MIN_LABEL_REMOVALS):
-        # Such lines come and go, and what they say with them. How many pages have a shorter label is not known.
-        return True
     # A row of one cell is a matter of layout; a label tells better than a row what its value is.
     is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
     is_named = change.is_number and (has_price(change.added) or is_identifier(change.added))
@@ -339,6 +335,9 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
     limit = VALUE if is_value else NUMBER if change.is_number else WORDS
     if _slot_reaches(hunk, slot, limit, context, label=label):
         return True
+    if change.is_number and not is_value and hunk.is_linked and hunk.form <= 1:
+        # Where links replace each other, two may be alike but for a number.
+        return _slot_reaches(hunk, block_slot(hunk.form, is_linked=True), WORDS, context)
     if is_value:
         return False
     if _slot_reaches(hunk, slot, UPKEEP_LINE, context, label=label) and _is_in_upkeep_line(hunk, context):
@@ -435,6 +434,7 @@ def rotating_in(hunks: Iterable[Hunk], context: ChangeContext) -> frozenset[int]
 def _names_others(hunk: Hunk, marked: str, context: ChangeContext) -> bool:
     """Return whether a link or line names other pages: all its names stand on other pages too."""
     names = names_in(marked) if hunk.form > 1 else [unmarked(marked)] if hunk.is_linked and " " in marked else []
+    names = [name for name in names if not is_time(name)]
     return bool(names) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in names)
 
 
