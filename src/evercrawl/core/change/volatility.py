@@ -100,6 +100,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
+MIN_LABEL_REMOVALS = 2
 MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
@@ -330,6 +331,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
     is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
     is_named = change.is_number and (has_price(change.added) or is_identifier(change.added))
     is_value = is_cell or is_named
+    if not is_named and count_words(label) >= MIN_NAME_WORDS and _is_recurring_label(label, context):
+        return True
     if (change.is_increase or change.is_age) and not is_named and _is_counter(hunk, change, context):
         return True
     limit = VALUE if is_value else NUMBER if change.is_number else WORDS
@@ -344,6 +347,11 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     # A short segment of this very page that differed at nearly all of its last visits.
     return hunk.form > 1 and not is_prose(change.added) and _is_restless(Location(hunk.name, slot), context)
+
+
+def _is_recurring_label(label: str, context: ChangeContext) -> bool:
+    """Return whether lines with a label come and go, and what they say with them."""
+    return context.site.is_recurring(label, least=MIN_LABEL_REMOVALS)
 
 
 def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
