@@ -38,6 +38,7 @@ from evercrawl.core.change.segments import (
     MAX_SEGMENTS,
     OTHER_FORM,
     SegmentChange,
+    has_digit,
     is_statement,
     sentences,
     slot_number,
@@ -329,6 +330,7 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     # A row of one cell is a matter of layout; a label tells better than a row what its value is.
     is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
+    is_cell = is_cell and not _has_turning_name(hunk, change, context)
     is_named = change.is_number and (has_price(change.added) or is_identifier(change.added))
     is_value = is_cell or is_named
     if not is_named and count_words(label) >= MIN_NAME_WORDS and _is_recurring_label(label, context):
@@ -347,6 +349,17 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     # A short segment of this very page that differed at nearly all of its last visits.
     return hunk.form > 1 and not is_prose(change.added) and _is_restless(Location(hunk.name, slot), context)
+
+
+def _has_turning_name(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether rows here are about other things most times, as on a board of departures: their first words differ,
+    so that what the other cells say does not belong to one thing."""
+    segments = split_segments(hunk.new_marked)
+    for place, segment in enumerate(segments):
+        if not has_digit(segment.text) and count_words(segment.text):
+            slot = slot_number(len(segments), place, has_digit=False)
+            return slot != change.slot and _slot_reaches(hunk, slot, TURNS, context)
+    return False
 
 
 def _is_recurring_label(label: str, context: ChangeContext) -> bool:
