@@ -352,8 +352,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
 
 
 def _has_turning_name(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
-    """Return whether rows here are about other things most times, as on a board of departures: their first words differ,
-    so that what the other cells say does not belong to one thing."""
+    """Return whether the first words of rows differ most times, as on a board of departures. Then the other cells of a
+    row do not belong to one thing."""
     segments = split_segments(hunk.new_marked)
     for place, segment in enumerate(segments):
         if not has_digit(segment.text) and count_words(segment.text):

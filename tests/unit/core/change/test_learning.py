@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -139,6 +140,45 @@ def test_prices_on_otherwise_stable_pages_are_content():
         found.append(watched.see(url, article("<p>Cost: 75</p>"), visit=20 + at))
         watched.site = watched.site.after_unchanged(PageChangeHistory()).after_unchanged(PageChangeHistory())
     assert all(change is not None and change.kind is ChangeClass.CONTENT for change in found)
+
+
+TOWNS = ("Cork", "Faro", "Nantes", "Bergamo", "Funchal", "Aqaba", "Tbilisi", "Tromsø", "Gdańsk", "Ponta Delgada")
+STATES = (*["On time"] * 8, "Boarding", "Last call", "Gate closed")
+
+
+def departures(page: int, draw: random.Random) -> str:
+    """Return a page with a board: each row has a time, a town, a gate and a state."""
+    rows = "".join(
+        f"<tr><td>{10 + row}:{draw.randrange(10, 60)}<td>{draw.choice(TOWNS)}"
+        f"<td>{draw.choice('ABCD')}{draw.randrange(1, 30)}<td>{draw.choice(STATES)}"
+        for row in range(2)
+    )
+    return article(f"<p>About journey {'abcdefgh'[page]}</p><table>{rows}</table>")
+
+
+def test_states_on_a_board_whose_rows_turn_are_noise():
+    watched, draw = Watched(), random.Random(5)
+    visits = [[watched.see(f"https://a/{page}", departures(page, draw)) for page in range(8)] for _ in range(12)]
+    late = [change.kind for changes in visits[6:] for change in changes if change is not None]
+    assert len(late) == 48
+    assert late.count(ChangeClass.CONTENT) <= 2
+
+
+def test_a_state_in_a_table_whose_rows_keep_their_names_is_content():
+    def table(state: str, visit: int) -> str:
+        rows = "".join(
+            f"<tr><td>{visit % 24:02}:0{row}<td>{town}<td>{'ABCD'[row]}{visit * 7 % 29}<td>{now}"
+            for row, (town, now) in enumerate((("Cork", "Open"), ("Faro", state), ("Nantes", "Open")))
+        )
+        return article(f"<table>{rows}</table>")
+
+    watched = Watched()
+    for visit in range(8):
+        for page in range(6):
+            watched.see(f"https://a/{page}", table("Open", visit))
+    change = watched.see("https://a/0", table("Closed until May", 9))
+    assert change is not None
+    assert change.kind is ChangeClass.CONTENT
 
 
 def test_todays_date_is_noise_and_another_is_not():
