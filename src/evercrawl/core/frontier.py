@@ -26,7 +26,8 @@ MAX_WAITING = 20_000
 
 POOR_SHARE = 0.5
 """In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
-LATE_PORTION = 16  # Views and poor pages that are read at a time: better ones may turn up meanwhile.
+LATE_TIERS = 3  # Versions, views, poor pages.
+LATE_PORTION = 16  # Pages of late tiers that are read at a time: better ones may turn up meanwhile.
 IN_FLIGHT_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
 
 
@@ -91,14 +92,14 @@ Need = PagesNeeded | SitesNeeded
 
 
 class PageLevels(NamedTuple):
-    """What the priorities of pages mean: the first ones are ordered by credit, then come views, then poor pages."""
+    """What the priorities of pages mean: the first ones are ordered by credit, then versions, views, poor pages."""
 
     priorities: int
 
     @property
     def main(self) -> int:
         """The number of priorities that are ordered by credit."""
-        return max(1, self.priorities - 2)
+        return max(1, self.priorities - LATE_TIERS)
 
     @property
     def last(self) -> int:
@@ -106,8 +107,8 @@ class PageLevels(NamedTuple):
         return self.priorities - 1
 
     def of(self, tier: int) -> int:
-        """Return the first priority of a tier: 0 pages, 1 views, 2 poor pages."""
-        return 0 if tier == 0 else min(self.last, self.main if tier == 1 else self.last)
+        """Return the first priority of a tier: 0 pages, 1 versions, 2 views, 3 poor pages."""
+        return 0 if tier == 0 else max(0, self.last - LATE_TIERS + tier)
 
 
 class PageChoice(NamedTuple):

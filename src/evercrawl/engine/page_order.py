@@ -10,6 +10,7 @@ from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.credit.url_yield import (
     PAGE_PRIOR,
     VIEW_PRIOR,
+    Endings,
     Form,
     PathViews,
     SiteYield,
@@ -17,11 +18,13 @@ from evercrawl.core.credit.url_yield import (
     UrlName,
     after_visit,
     expected_yield,
+    has_version,
     hashes_in,
     kinds_of,
     looks_like_view,
     names_in,
     parameters_of,
+    parents_of,
     plainer_urls,
     tier_of,
     without_format,
@@ -54,6 +57,8 @@ def learn_yield(facts: VisitFacts, decision: Decision) -> Decision:
     known, form, new_text = facts.related.knowledge.yields, facts.related.knowledge.form, decision.site.new_text
     if isinstance(facts.answer, Moved) and facts.page.visits == 0 and facts.page.depth > 0:
         new_text = 0.0
+    if new_text is None and _is_without_text(facts, decision):
+        new_text = 0.0
     if known is None or form is None or new_text is None:
         return decision
     own = decision.outcome.outcome
@@ -64,6 +69,12 @@ def learn_yield(facts: VisitFacts, decision: Decision) -> Decision:
     promise = max(promises, default=0.0)
     after = after_visit(known, facts.page.url, max(gain, LINK_SHARE * promise), form)
     return decision._replace(site=decision.site._replace(yields=after))
+
+
+def _is_without_text(facts: VisitFacts, decision: Decision) -> bool:
+    """Return whether a first visit brought a feed, an archive, or another file that is no page."""
+    is_first = isinstance(facts.answer, Fetched) and facts.page.version == 0 and decision.content is not None
+    return is_first and decision.content is not None and decision.content.document is None
 
 
 def learn_ending(facts: VisitFacts, decision: Decision) -> Decision:
@@ -112,8 +123,11 @@ class PageOrder:
         self._first: dict[int, _Namer] = {}
         """The URLs that first named something."""
         self._visited: dict[int, None] = {}
+        self._shown: dict[int, None] = {}
+        """Pages of which a view was visited first."""
         self._max_names = max(1, MAX_NAMES // shards)
         self._path_views = PathViews(self._max_names)
+        self._endings = Endings()
 
     def _is_known(self, url: str) -> bool:
         return self._may_know(key_of(url))
@@ -125,25 +139,33 @@ class PageOrder:
         """Return what the form of a URL says about its page; what it names first is remembered."""
         hashes = hashes_in(url)
         if not hashes and "?" not in url:
-            return Form.VIEW if self._path_views.is_view(url) or self._known_format(url) is not None else Form.PAGE
+            is_view = self._path_views.is_view(url) or self._plain_page(url) is not None
+            return Form.VIEW if is_view else Form.PAGE
         firsts = self._first_names(url, hashes)
         if not firsts or (not any(name.is_word for name in firsts) and looks_like_view(url, self._is_known)):
             return Form.VIEW
         if "?" not in url and self._path_views.is_view(url):
             return Form.VIEW
-        return Form.FIRST_VERSION if hashes else Form.PAGE
+        return Form.FIRST_VERSION if hashes and has_version(url) else Form.PAGE
 
-    def _known_format(self, url: str) -> str | None:
-        """Return the known URL of which this one is another format."""
+    def _plain_page(self, url: str) -> str | None:
+        """Return the known URL of which this one is another format, or a view that its last segment names."""
         plain = without_format(url)
-        return plain if plain is not None and self._is_known(plain) else None
+        if plain is not None and self._is_known(plain):
+            return plain
+        return self._endings.page_of(url, self._is_known)
 
     def learned_form(self, url: str) -> Form | None:
-        """Return the form under which a visit teaches. None: it teaches nothing, because it is a view of a page that
-        was not visited yet, so its text is new only for that reason."""
+        """Return the form under which a visit teaches. None: it teaches nothing. A view of a page that was not visited
+        yet has new text only for that reason, and a page that a view showed before lacks it only for that reason."""
         form = self.form_of(url)
-        is_early = form is Form.VIEW and not any(shown in self._visited for shown in self._shown_pages(url))
-        return None if is_early else form
+        if form is Form.VIEW:
+            is_misleading = not any(shown in self._visited for shown in self._shown_pages(url))
+        else:
+            is_misleading = hash(url) in self._shown or any(
+                version in self._visited for version in self._path_views.versions_of(url)
+            )
+        return None if is_misleading else form
 
     def _shown_pages(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is taken for a view."""
@@ -151,7 +173,7 @@ class PageOrder:
             yield from map(hash, plainer_urls(url))
         else:
             yield from self._path_views.pages_of(url)
-            if (plain := self._known_format(url)) is not None:
+            if (plain := self._plain_page(url)) is not None:
                 yield hash(plain)
         for name in names_in(url):
             if name.target is not None:
@@ -162,10 +184,14 @@ class PageOrder:
                     yield first.url
 
     def note_visit(self, url: str) -> None:
-        """Remember that a URL was visited."""
+        """Remember that a URL was visited, and what it showed."""
         self._visited[hash(url)] = None
-        while len(self._visited) > self._max_names:
-            del self._visited[next(iter(self._visited))]
+        for page in (*self._shown_pages(url), *map(hash, parents_of(url))):
+            if page not in self._visited:
+                self._shown[page] = None
+        for known in (self._visited, self._shown):
+            while len(known) > self._max_names:
+                del known[next(iter(known))]
 
     def _first_names(self, url: str, hashes: int) -> list[UrlName]:
         """Return what a URL names that no other named before, or only others like it with more hashes.
@@ -202,21 +228,20 @@ class PageOrder:
         if not self.credit.orders_queue or candidate.depth == 0:
             return self.credit.priority_of(candidate)
         tier = self._tier(candidate.url, candidate.expected, candidate.hops)
-        if tier is not Tier.PAGE:
-            return self._levels.of(tier)
-        priority = self.credit.priority_of(candidate)
-        is_version = candidate.expected < PAGE_PRIOR and hashes_in(candidate.url) > 0
-        return max(priority, self._levels.main - 1) if is_version else priority
+        return self.credit.priority_of(candidate) if tier is Tier.PAGE else self._levels.of(tier)
 
     def _tier(self, url: str, expected: float, hops: int) -> Tier:
-        """Return the tier of a URL. Versions and views that a path names come after pages, unless they yield as much.
+        """Return the tier of a URL. Versions come after pages, also views that a path names, unless they yield as much.
         The target of a redirect counts as a page, unless visits showed that its kind yields little, or it names a known
         page, such as the one that a login leads back to."""
         if hops and expected >= VIEW_PRIOR and not any(map(self._is_known_page, names_in(url))):
             return Tier.PAGE
-        tier = tier_of(expected)
-        is_doubtful = tier is Tier.PAGE and expected < PAGE_PRIOR and ("?" not in url or hashes_in(url) > 0)
-        return Tier.VIEW if is_doubtful and self.form_of(url) is Form.VIEW else tier
+        tier, is_version = tier_of(expected), has_version(url)
+        is_doubtful = tier is Tier.PAGE and expected < PAGE_PRIOR and ("?" not in url or is_version)
+        if tier is Tier.VIEW or is_doubtful:
+            is_view = self.form_of(url) is Form.VIEW
+            return Tier.VIEW if is_view else Tier.VERSION if tier is Tier.VIEW or is_version else tier
+        return Tier.VERSION if tier is Tier.PAGE and is_version else tier
 
     def demotions(self, pages: Sequence[Page]) -> list[tuple[Page, int]]:
         """Return the queued pages that turn out to be views or poor, with their new priorities."""

@@ -255,7 +255,7 @@ class RobotsSettings:
 class FrontierSettings:
     """The queues."""
 
-    priorities: int = setting(8, "Number of priority levels (front queues).")
+    priorities: int = setting(9, "Number of priority levels (front queues).")
     window: int = setting(64, "Pages of one site that are in memory, and that are visited before the next site's turn.")
     back_queues: int | None = setting(
         None, "Sites that have a back queue at the same time; none: three per concurrent request."

@@ -42,8 +42,9 @@ class Tier(IntEnum):
     """When a URL is visited, compared to others of its site."""
 
     PAGE = 0
-    VIEW = 1
-    POOR = 2
+    VERSION = 1
+    VIEW = 2
+    POOR = 3
 
 
 class Form(IntEnum):
@@ -110,11 +111,14 @@ def plainer_urls(url: str) -> Iterator[str]:
 
 
 def without_format(url: str) -> str | None:
-    """Return the URL of which this one may be another format: `/issues/12` for `/issues/12.json`; None: of none."""
+    """Return the URL of which this one may be another format: `/issues/12` for `/issues/12.json`, `/tea/` for
+    `/tea/index.md`; None: of none."""
     base, _, ending = url.rpartition(".")
     if not 2 <= len(ending) <= 5 or not ending.isalpha() or not ending.isascii() or base.endswith("/"):
         return None
-    return base if base and "?" not in base else None
+    if not base or "?" in base:
+        return None
+    return base.removesuffix("index") if base.endswith("/index") else base
 
 
 def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
@@ -125,6 +129,11 @@ def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
 def hashes_in(url: str) -> int:
     """Return the number of hashes in a URL, such as versions."""
     return len(_HASH.findall(url))
+
+
+def has_version(url: str) -> bool:
+    """Return whether a hash in a URL is a version; at the end of the path it is a name."""
+    return hashes_in(url) > ("?" not in url and _HASH_AT_END.search(url) is not None)
 
 
 def parameters_of(url: str) -> str:
@@ -213,7 +222,7 @@ def yield_of(stored: bytes | None) -> SiteYield:
 MAX_DEPTH = 4  # Only the first segments of a path may be choices.
 MAX_VALUES = 32  # A segment with more values is a name.
 MAX_VALUE_CHARS = 24
-MIN_SHARED = 8  # Rests of paths that were found behind another value first, before a value counts as a choice.
+MIN_SHARED = 4  # Rests of paths that were found behind another value first, before a value counts as a choice.
 SHARED_ABOVE = 0.5  # Their share among all rests of the value.
 RESTS_PER_CHOICE = 4
 """Rests of a value for each choice at its place. Five products with the same ten parts are no five views."""
@@ -291,6 +300,14 @@ def _version(segment: str) -> str:
     return _NUMBER.sub("#", _HASH_IN_PATH.sub("#", segment)) if _DIGIT.search(segment) else segment
 
 
+def parents_of(url: str) -> tuple[str, ...]:
+    """Return the URLs of which this one may be a view that its last segment names: `/tea/` and `/tea` for
+    `/tea/history`; none if the segment is no word."""
+    folder, _, name = url.removesuffix("/").rpartition("/")
+    is_word = 0 < len(name) <= MAX_VALUE_CHARS and "?" not in url and not _DIGIT.search(name)
+    return (f"{folder}/", folder) if is_word and folder.count("/") > 2 else ()
+
+
 @dataclass(slots=True)
 class _Value:
     rests: int = 0
@@ -307,6 +324,26 @@ class _Rest:
     url: int
     has_hash: bool
     values: set[int] = field(default_factory=set)
+    version: int = 0  # The version of `url` that was found first.
+
+
+class Endings:
+    """Remembers which words follow the URLs of pages: `/edit`, `/raw`. Bounded, the oldest are forgotten."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, set[int]] = {}
+
+    def page_of(self, url: str, is_known: Callable[[str], bool]) -> str | None:
+        """Return the known page of which a URL is a view, since its last segment follows many pages."""
+        page = next(filter(is_known, parents_of(url)), None)
+        if page is None:
+            return None
+        pages = self._pages.setdefault(hash(site_of(url) + url[len(page.removesuffix("/")) :]), set())
+        if len(pages) < MIN_SHARED:
+            pages.add(hash(page))
+        if len(self._pages) > MAX_PLACES:
+            _forget_oldest(self._pages, MAX_PLACES)
+        return page if len(pages) >= MIN_SHARED else None
 
 
 class PathViews:
@@ -340,6 +377,14 @@ class PathViews:
         if len(self._places) > MAX_PLACES:
             _forget_oldest(self._places, MAX_PLACES)
 
+    def versions_of(self, url: str) -> Iterator[int]:
+        """Yield the hashes of the URLs that were found first, of which a URL is the current version."""
+        places, name = _places_and_name(url)
+        for _, _, _, value, start in places:
+            rest = self._rests.get(hash(start + name))
+            if rest is not None and rest.version and rest.value == value:
+                yield rest.version
+
     def _learn(self, key: int, value: int, values: dict[int, _Value], url: str, *, has_hash: bool) -> _Rest:
         rest = self._rests.get(key)
         if rest is None:
@@ -350,6 +395,7 @@ class PathViews:
             rest.values.add(value)
             if rest.has_hash and not has_hash:
                 values.setdefault(rest.value, _Value()).shared += 1
+                rest.version = rest.url
                 rest.value, rest.url, rest.has_hash = value, hash(url), False
             stats.shared += rest.value != value
         return rest

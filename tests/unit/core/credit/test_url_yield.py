@@ -6,17 +6,21 @@ import pytest
 
 from evercrawl.core.credit.url_yield import (
     MAX_KINDS,
+    Endings,
     Form,
+    PathViews,
     SiteYield,
     Tier,
     UrlName,
     after_visit,
     expected_yield,
+    has_version,
     hashes_in,
     kinds_of,
     looks_like_view,
     names_in,
     parameters_of,
+    parents_of,
     plainer_urls,
     tier_of,
     without_format,
@@ -137,3 +141,48 @@ def test_memory_is_bounded_and_stored() -> None:
 )
 def test_the_ending_of_a_format_leaves_the_url_of_the_page(path: str, plain: str | None) -> None:
     assert without_format(SITE + path) == (None if plain is None else SITE + plain)
+
+
+def test_a_hash_before_other_segments_is_a_version_and_at_the_end_a_name() -> None:
+    assert has_version(f"{SITE}/file/{HASH}/src/a.py")
+    assert has_version(f"{SITE}/commit/?id={HASH}")
+    assert not has_version(f"{SITE}/commit/{HASH}")
+    assert not has_version(f"{SITE}/file/tip/src/a.py")
+
+
+def test_an_index_file_is_another_format_of_its_folder() -> None:
+    assert without_format(f"{SITE}/tea/index.md") == f"{SITE}/tea/"
+    assert without_format(f"{SITE}/tea.json") == f"{SITE}/tea"
+    assert without_format(f"{SITE}/?file=index.md") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "parents"),
+    [
+        ("/wiki/Tea/history", ("/wiki/Tea/", "/wiki/Tea")),
+        ("/wiki/Tea/history/", ("/wiki/Tea/", "/wiki/Tea")),
+        ("/wiki/Tea/2", ()),
+        ("/history", ()),
+        ("/wiki/Tea/history?page=a", ()),
+    ],
+)
+def test_a_word_at_the_end_may_name_a_view_of_the_page_before_it(path: str, parents: tuple[str, ...]) -> None:
+    assert parents_of(SITE + path) == tuple(SITE + parent for parent in parents)
+
+
+def test_a_word_that_follows_many_pages_names_views_of_them() -> None:
+    endings, known = Endings(), {f"{SITE}/wiki/{name}" for name in ("tea", "milk", "rice", "salt", "corn")}
+    found = [endings.page_of(f"{page}/raw", known.__contains__) for page in sorted(known)]
+    assert found[:3] == [None] * 3
+    assert found[3:] == sorted(known)[3:]
+    assert endings.page_of(f"{SITE}/wiki/unknown/raw", known.__contains__) is None
+    assert endings.page_of(f"{SITE}/wiki/tea/history", known.__contains__) is None
+
+
+def test_the_version_that_was_found_before_the_current_page_is_remembered() -> None:
+    views = PathViews(100)
+    version, current = f"{SITE}/file/{HASH}/src/a.py", f"{SITE}/file/tip/src/a.py"
+    assert not views.is_view(version)
+    assert not views.is_view(current)
+    assert hash(version) in views.versions_of(current)
+    assert list(views.versions_of(version)) == []
