@@ -39,7 +39,7 @@ def test_every_setting_in_the_files_exists() -> None:
     named = {
         f"{section}.{name}".lower()
         for path in DEPLOY.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.suffix != ".pyc"
         for section, name in _VARIABLE.findall(path.read_text(encoding="utf-8"))
     }
     assert {"store.url", "archive.url", "archive.keep_local"} <= named

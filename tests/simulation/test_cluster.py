@@ -105,7 +105,7 @@ def test_the_epoch_check_rejects_a_worker_that_lost_its_shard(is_fenced: bool):
         ("lossy_failover", BreachKind.TWICE, replace(SMALL, seed=2, faults=FAILOVERS)),
         ("lossy_failover", BreachKind.LOST, replace(SMALL, seed=5, faults=FAILOVERS, days=60 / 86_400)),
         ("no_gap_wait", BreachKind.TOO_SOON, replace(ROUGH, faults=KILLS)),
-        ("unasked_lease", BreachKind.CONCURRENT, replace(ROUGH, seed=5, faults=FREEZES)),
+        ("unasked_lease", BreachKind.TOO_SOON, replace(ROUGH, seed=5, faults=FREEZES)),
     ],
 )
 def test_a_broken_rule_is_noticed(flaw: str, noticed: BreachKind, plan: ClusterPlan):
