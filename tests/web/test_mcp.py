@@ -150,7 +150,10 @@ def test_too_many_calls_and_bad_arguments_get_a_reason(collection: Collection) -
     fine, refused, limited = run(work, AgentTools(collection), limits)
     assert fine == ""
     assert "no version of https://example.org/unknown is stored" in refused
-    assert "too many calls" in limited
+    assert "too many calls; wait 30 s" in limited
+    with_typo = call(collection, "read", url=SITE, as_of="2026-03-01")
+    assert with_typo.is_error
+    assert "read has no argument 'as_of'" in with_typo.content[0].text
 
 
 def test_fetch_and_watch_when_allowed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import inspect
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import wraps
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evercrawl.collection.agent_tools import AgentTools
@@ -43,15 +44,28 @@ def build_server(tools: AgentTools, limits: AgentSettings) -> MCPServer[Any]:
     """Return a server with the permitted tools; raise ConfigError if the SDK is not installed."""
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
         raise ConfigError("the MCP SDK is missing; install it with: pip install 'evercrawl[mcp]'") from error
-    server: MCPServer[Any] = MCPServer(
+    permitted = tools.tools()
+
+    class Server(MCPServer[Any]):
+        """Refuses arguments that a tool does not have: the SDK ignores them, so the answer would be another one."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            """Call a tool."""
+            known = inspect.signature(permitted[name]).parameters if name in permitted else arguments
+            if unknown := sorted(set(arguments) - set(known)):
+                raise ToolError(f"{name} has no argument {unknown[0]!r}; choose from {', '.join(known)}")
+            return await super().call_tool(name, arguments, context)
+
+    server: MCPServer[Any] = Server(
         "evercrawl", title="evercrawl", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     calls = RateLimit(burst=limits.calls_per_minute, per_s=limits.calls_per_minute / 60)
     fetches = RateLimit(burst=limits.fetches_per_hour, per_s=limits.fetches_per_hour / 3600)
-    for name, tool in tools.tools().items():
+    for name, tool in permitted.items():
         is_write = name in _WRITES
         server.add_tool(
             _limited(tool, [calls, fetches] if is_write else [calls]),
@@ -72,7 +86,7 @@ def _limited(tool: Callable[..., Any], limits: list[RateLimit]) -> Callable[...,
     async def call(**arguments: Any) -> Any:
         for limit in limits:
             if wait_s := limit.wait_s("agent"):
-                raise ToolError(f"too many calls; wait {wait_s:.0f} seconds")
+                raise ToolError(f"too many calls; wait {ceil(wait_s)} s")
         try:
             if inspect.iscoroutinefunction(tool):
                 return await tool(**arguments)

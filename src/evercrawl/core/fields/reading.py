@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,10 +21,12 @@ from evercrawl.core.url import matches_glob
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.document import FieldValue
 from evercrawl.model.fetch import Headers, header
-from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
+from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 
 NOTHING = FieldReading(None)
 MAX_SHOWN_CHARS = 80  # Of what a proposed selector reads.
+_PRICE_NAME = re.compile(r"(?i)(?<=\.)(?:low|high)?price$|(?<=price:)amount$")  # schema.org; Open Graph.
+_CURRENCY_CODE = re.compile(r"[A-Za-z]{3}")
 
 
 def rules_for(url: str, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
@@ -60,9 +63,18 @@ def read_field(page: PagePart, rule: FieldRule, *, at: str | None = None) -> Fie
             continue
         reading = read_text(found, rule.type, lang=page.lang)._replace(select=select)
         if reading.value is not None:
-            return reading
+            return reading._replace(unit=reading.unit or _stated_currency(page, rule, select))
         first = first or reading
     return first or NOTHING
+
+
+def _stated_currency(page: PagePart, rule: FieldRule, select: str) -> str | None:
+    """Return the currency that structured data states beside a price."""
+    if rule.type is not FieldType.NUMBER or not select.startswith("data:"):
+        return None
+    beside = _PRICE_NAME.sub(lambda found: "currency" if found[0].lower() == "amount" else "priceCurrency", select)
+    texts = parse_selector(beside)(page) if beside != select else []
+    return next((text.upper() for text in texts if _CURRENCY_CODE.fullmatch(text)), None)
 
 
 class FieldDifference(NamedTuple):

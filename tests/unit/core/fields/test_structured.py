@@ -8,7 +8,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.fields.outline import PageOutline, page_tables
-from evercrawl.core.fields.reading import compare_page_fields
+from evercrawl.core.fields.reading import compare_page_fields, read_field
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import DataItem, structured_items, structured_values
 from evercrawl.core.fields.suggest import suggest_fields
@@ -149,3 +149,12 @@ def test_fields_of_hostile_pages_take_bounded_time():
     compare_page_fields(*wide, (FieldRule("price", ("*",), "css:.price", FieldType.NUMBER),))
     compare_page_fields(*reversed(wide), (FieldRule("price", ("*",), "table:k", FieldType.NUMBER),))
     assert time.process_time() - start < 3
+
+
+def test_prices_of_structured_data_have_the_currency_that_stands_beside_them():
+    price = '{"@type": "Product", "offers": {"price": "59.9", "highPrice": 70, "priceCurrency": "eur"}, "weight": 3}'
+    amount = '<meta property="product:price:amount" content="8"><meta property="product:price:currency" content="USD">'
+    page = PagePart(f'<script type="application/ld+json">{price}</script>{amount}<p>80', "")
+    paths = ("Product.offers.price", "Product.offers.highPrice", "product:price:amount", "Product.weight")
+    read = [read_field(page, FieldRule("x", ("*",), f"data:{path}", FieldType.NUMBER)) for path in paths]
+    assert [(one.value, one.unit) for one in read] == [(59.9, "EUR"), (70, "EUR"), (8, "USD"), (3, None)]
