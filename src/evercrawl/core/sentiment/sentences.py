@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -53,6 +54,20 @@ och är att det som på inte med jag av nie się jest na
 """Common words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish and Polish that are not English."""
 ENGLISH_WORDS = frozenset(_ENGLISH_TEXT.split())
 FOREIGN_WORDS = frozenset(_FOREIGN_TEXT.split())
+_LANGUAGES = {
+    "ARMENIAN": "hy", "CJK": "zh ja", "DEVANAGARI": "hi mr ne", "ETHIOPIC": "am", "GEORGIAN": "ka", "GREEK": "el",
+    "GUJARATI": "gu", "GURMUKHI": "pa", "HANGUL": "ko", "HEBREW": "he yi", "HIRAGANA": "ja", "KANNADA": "kn",
+    "KATAKANA": "ja", "KHMER": "km", "LAO": "lo", "MALAYALAM": "ml", "MYANMAR": "my", "SINHALA": "si", "TAMIL": "ta",
+    "TELUGU": "te", "THAANA": "dv", "THAI": "th", "TIBETAN": "bo",
+}  # fmt: skip
+LANGUAGES_WITH_SCRIPT = frozenset(" ".join(_LANGUAGES.values()).split())
+"""Languages that are written in a script of their own, which no language outside the same entry uses."""
+
+
+def languages_of_script(letters: Iterable[str]) -> list[str]:
+    """Return the languages of the script of most letters; none for scripts of many languages, as Latin."""
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    return _LANGUAGES.get(max(scripts, key=scripts.__getitem__, default=""), "").split()
 
 
 def is_english(text: str, *, lang: str | None = None) -> bool:
