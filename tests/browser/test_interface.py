@@ -133,6 +133,18 @@ def test_a_reader_finds_what_changed_and_shares_it(browser: Browser, operator: B
     context.close()
 
 
+def test_archived_pages_are_shown_where_only_ipv6_is_used(browser: Browser, story: Path):  # noqa: F811
+    """Content security policies cannot name [::1]."""
+    with serving(story, "--bind", "::1") as found:
+        page = browser.new_context().new_page()
+        problems = console_of(page)
+        page.goto(found.first_link)
+        page.goto(f"{found.address}/show?url={quote(CALM_PAGE, safe='')}")
+        expect(page.frame_locator("iframe.replay").get_by_role("heading").first).to_be_visible()
+        assert problems == []
+        page.context.close()
+
+
 def test_a_reader_searches(operator: BrowserContext, served: Served):
     page = operator.new_page()
     page.goto(f"{served.address}/search")

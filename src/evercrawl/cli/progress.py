@@ -199,7 +199,7 @@ SUMMARY_FIELDS = (
 )  # fmt: skip
 """The fields that scripts rely on, in this order."""
 _MAX_REASONS = 4
-_MAX_NOTE_CHARS = 160
+_MAX_NOTE_CHARS = 300
 _ENDINGS = {
     "limit": "stopped at a limit or the budget",
     "interrupted": "interrupted; the state is saved",
@@ -280,7 +280,9 @@ def _facts(summary: Summary) -> list[str]:
         facts.append("run it again to continue, or wait longer with --wait 10m")
     if summary.errors and not (summary.fetched or summary.unchanged or summary.not_modified or summary.not_needed):
         facts.append("no page could be stored; check the URL")
-    if summary.first_error and set(summary.skipped_by) != {Reason.PRIVATE_ADDRESS}:
+    cause = (summary.first_error or "").partition(": ")[2]
+    is_said = bool(cause) and cause in (summary.closed_note or "")
+    if summary.first_error and not is_said and set(summary.skipped_by) != {Reason.PRIVATE_ADDRESS}:
         facts.append(f"first error: {safe_line(summary.first_error, longest=_MAX_NOTE_CHARS)}")
     return facts
 

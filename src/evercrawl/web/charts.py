@@ -31,12 +31,14 @@ class Chart:
     legend: tuple[tuple[str, str], ...] = ()  # Class and name of each series.
 
 
-def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, height: int, role: str = "img") -> Markup:
+def _picture(
+    title: str, about: str, parts: Sequence[Markup], *, width: int, height: int, role: str = "img", kind: str = "chart"
+) -> Markup:
     mark = f"chart{next(_numbers)}"
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="{}" aria-labelledby="{}t {}d">'
+        '<svg class="{}" viewBox="0 0 {} {}" role="{}" aria-labelledby="{}t {}d">'
         '<title id="{}t">{}</title><desc id="{}d">{}</desc>{}</svg>'
-    ).format(width, height, role, mark, mark, mark, title, mark, about, Markup("").join(parts))
+    ).format(kind, width, height, role, mark, mark, mark, title, mark, about, Markup("").join(parts))
 
 
 def _rect(x: float, y: float, width: float, height: float, kind: str, words: str, link: str = "") -> Markup:
@@ -186,7 +188,8 @@ def calendar(
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
     about = f"{sum(days.values()):,} in total on {len(days)} days, at most {most:,} per day."
     role = "img" if link_of is None else "group"
-    svg = _picture(title, about, parts, width=left + MAX_WEEKS * CELL + 2, height=top + 7 * CELL + 2, role=role)
+    width, height = left + weeks * CELL + 2, top + 7 * CELL + 2
+    svg = _picture(title, about, parts, width=width, height=height, role=role, kind="chart calendar")
     return Chart(title, svg, ("day", "changes"), rows)
 
 

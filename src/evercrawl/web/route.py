@@ -4,6 +4,7 @@ that changes something; it has a form target and a method of a resource. The Ope
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,12 +55,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A page; `collect` returns the data of the page and of its JSON."""
+    """A page; `collect` returns the data of the page and of its JSON, and gives it its name and description."""
 
-    name: str
     path: str  # Empty if there is only a resource.
     resource: str  # Such as /sites/{name}, below the API; empty if there is only a page.
-    text: str
     collect: Callable[[AppState, Inputs], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.READ
@@ -68,6 +67,16 @@ class View:
     is_used: Callable[[AppState], bool] | None = None  # The navigation hides the page while this is false.
     table: str = ""  # Field of the JSON that has the rows, if the page is a table.
     columns: tuple[TableColumn, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the page, its template and its resource."""
+        return _name_of(self.collect)
+
+    @property
+    def text(self) -> str:
+        """Return what it shows, in a sentence."""
+        return inspect.getdoc(self.collect) or ""
 
     @property
     def json_path(self) -> str:
@@ -95,16 +104,24 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change to the collection or the interface; the audit log records it."""
+    """A change to the collection or the interface, named and described by its function; the audit log records it."""
 
-    name: str
     operation: str  # Method and resource of the API, such as POST /alerts.
-    text: str
     run: Callable[[AppState, Inputs], ActionResult]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.OPERATE
     secret: frozenset[str] = frozenset()  # Parameters that the audit log leaves out.
     status: int = 200  # Of a success: 201 created, 202 started, 204 without a body.
+
+    @property
+    def name(self) -> str:
+        """Return the name of the action in forms and in the audit log."""
+        return _name_of(self.run)
+
+    @property
+    def text(self) -> str:
+        """Return what it does, in a sentence."""
+        return inspect.getdoc(self.run) or ""
 
     @property
     def path(self) -> str:
@@ -120,6 +137,10 @@ class Action:
     def resource(self) -> str:
         """Return the resource in the API."""
         return self.operation.partition(" ")[2]
+
+
+def _name_of(handler: Callable[..., object]) -> str:
+    return handler.__name__.replace("_", "-")
 
 
 def path_parameters(resource: str) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class WebService:
     @property
     def address(self) -> str:
         """Return the URL of the interface."""
-        return self.options.public_url or f"http://{_bracket_ipv6(self.options.bind)}:{self.ports[0]}"
+        return self.options.public_url or f"http://{_host_in_url(self.options.bind)}:{self.ports[0]}"
 
     @property
     def first_link(self) -> str:
@@ -336,7 +336,13 @@ class WebService:
             return None
 
 
-def _bracket_ipv6(bind: str) -> str:
+def _is_ipv6_loopback(bind: str) -> bool:
+    return bind.strip("[]") == "::1"  # Policies cannot name it, so pages are opened at localhost and framed there.
+
+
+def _host_in_url(bind: str) -> str:
+    if _is_ipv6_loopback(bind):
+        return "localhost"
     return f"[{bind}]" if ":" in bind and not bind.startswith("[") else bind
 
 
@@ -349,7 +355,7 @@ def open_sockets(options: ServeOptions) -> list[socket.socket]:
         port = options.replay_port
         if port is None:
             port = 0 if options.port == 0 else first.getsockname()[1] + 1
-        found.append(_listen(options.bind, port))
+        found.append(_listen("127.0.0.1" if _is_ipv6_loopback(options.bind) else options.bind, port))
     except OSError as error:
         for one in found:
             one.close()

@@ -25,7 +25,7 @@ _STATE = ("sort", "columns", "after", "before", "limit")
 _HINTS = {"time": ">7d, 2026-11-01", "share": ">=0.1", "choice": "exact, !not"}
 
 
-def table_parameters(columns: Sequence[TableColumn], *, filters: bool = True) -> tuple[Parameter, ...]:
+def table_parameters(columns: Sequence[TableColumn]) -> tuple[Parameter, ...]:
     """Return the parameters of a table."""
     named = "|".join(re.escape(column.name) for column in columns)
     sortable = "|".join(re.escape(column.name) for column in columns if column.is_sortable)
@@ -43,11 +43,16 @@ def table_parameters(columns: Sequence[TableColumn], *, filters: bool = True) ->
         Parameter("before", "Go back in a list: `previous` of the response."),
         limit(50, MAX_ROWS),
         *(
-            Parameter(column.name, f"Only rows with this {column.label.lower()}: {filter_hint(column)}.")
+            Parameter(column.name, f"Filter by {column.label.lower()}: {filter_hint(column)}.")
             for column in columns
-            if column.is_filterable and filters
+            if column.is_filterable
         ),
     )
+
+
+def as_table(rows: str, columns: tuple[TableColumn, ...]) -> dict[str, Any]:
+    """Return the arguments of a view whose page is a table; `rows` is the field of its JSON that has them."""
+    return {"parameters": table_parameters(columns), "table": rows, "columns": columns}
 
 
 def filter_hint(column: TableColumn) -> str:

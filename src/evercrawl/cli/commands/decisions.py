@@ -286,10 +286,10 @@ def skipped_command(cli: CliContext, site: str | None, only: str | None, by: str
         if by:
             _count_skipped(found, as_json=as_json)
         else:
-            _list_skipped(cli, found, as_json=as_json)
+            _list_skipped(cli, found, site or only, as_json=as_json)
 
 
-def _list_skipped(cli: CliContext, found: Iterable[SkippedUrl], *, as_json: bool) -> None:
+def _list_skipped(cli: CliContext, found: Iterable[SkippedUrl], site: str | None, *, as_json: bool) -> None:
     one = None
     for one in found:
         if as_json:
@@ -299,7 +299,7 @@ def _list_skipped(cli: CliContext, found: Iterable[SkippedUrl], *, as_json: bool
             detail = f" ({safe_line(one.detail, longest=120)})" if one.detail else ""
             click.echo(f"{one.reason:<20} {safe_line(one.url)}{detail}")
     if one is None:
-        cli.note("no URLs were skipped")
+        cli.note(f"no URLs of {safe_line(site)} were skipped" if site else "no URLs were skipped")
 
 
 def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:

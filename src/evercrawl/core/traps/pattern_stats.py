@@ -244,7 +244,7 @@ def evidence(stats: PatternStats) -> str:
     """Return the figures behind the verdict, as one line of text."""
     figures = (
         f"{stats.requests} requests, recently {stats.value:.0%} new text, "
-        f"{stats.duplicates:.0%} duplicates, {stats.growth:.1f} new URLs of the kind per request"
+        f"{stats.duplicates:.0%} duplicates, {stats.growth:.1f} new URLs of this kind per request"
     )
     proof = INVENTS if stats.probe_outcome is ProbeOutcome.INVENTED else blocking_proof(stats)
     if feeds_itself(stats):

@@ -86,7 +86,7 @@ def _one_per_site(urls: list[str]) -> list[str]:
 
 
 def add(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the form, or a look at the sites with what can be chosen."""
+    """Show a look at new sites."""
     look: SiteLook | None = state.looks.get(inputs["look"])
     text, problem = (inputs["urls"] or "").strip(), None
     if text:

@@ -45,7 +45,7 @@ OTHER = "Internals"  # Where a section without a purpose is listed.
 
 
 def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the outposts, their traffic, and what a plain crawl would have cost."""
+    """List the outposts and their traffic."""
     return {"outposts": list_outposts(state.path)}
 
 
@@ -60,7 +60,7 @@ def has_workers(state: AppState) -> bool:
 
 
 def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return every setting with its value, default and origin: changed ones first, then by purpose."""
+    """List all settings, changed ones first."""
     words = (inputs["q"] or "").lower().split()
     found = [one for one in _all_settings(state) if _matches(one, words)]
     changed = [one for one in found if one["changed"]]
@@ -119,7 +119,7 @@ def _origin(place: str) -> str:
 
 
 def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
-    """Write a setting to the collection's file; the next crawl uses it."""
+    """Change a setting that is safe to change."""
     key = inputs["key"]
     if key not in CHANGEABLE:
         raise BadRequest(f"{key} cannot be changed here; use: evercrawl config set", 403)
@@ -147,17 +147,17 @@ def parse_list(text: str) -> tuple[object, ...]:
 
 
 def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return tokens, whether a password is set, and the audit log."""
+    """Show tokens, password and the audit log."""
     return {"has_password": state.auth.has_password(), **tokens(state, inputs), **audit_log(state, inputs)}
 
 
 def tokens(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the tokens."""
+    """List the tokens."""
     return {"tokens": state.auth.tokens()}
 
 
 def audit_log(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the audit log, newest first."""
+    """List changes made here, newest first."""
     before = parse_cursor(inputs["after"])
     entries = state.auth.audit_log(NEWEST if before is None else before, inputs["limit"])
     return {"audit_log": entries, "next": f"0.{entries[-1].id}" if len(entries) == inputs["limit"] else None}
@@ -187,7 +187,7 @@ def set_password(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the workers of a collection in a database."""
+    """List the workers of the cluster."""
     if not is_in_database(state.path, state.settings):
         return {"in_database": False, "workers": [], "shards": state.settings.store.shards, "owned": 0}
     from evercrawl.collection.workers import list_workers

@@ -87,7 +87,7 @@ def registry_of(state: AppState) -> AlertRegistry:
 
 
 def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the alerts; with a name, also the preview of a new alert."""
+    """List the alerts; with a name, preview a new alert."""
     shown: dict[str, Any] = {"draft": None, "preview": None, "problem": None}
     if inputs["name"]:
         shown = _preview(state, inputs)
@@ -133,7 +133,7 @@ def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return an alert and its messages, newest first."""
+    """Show one alert and its messages."""
     registry, chosen_state = registry_of(state), inputs["state"]
     status = _known(registry, inputs["name"])
     before = parse_cursor(inputs["after"])
@@ -305,7 +305,7 @@ URLS_SHOWN = 5
 
 
 def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the subscriptions, and the newest announcements that no crawl has visited yet."""
+    """List WebSub subscriptions and announced pages."""
     pending, shown = list_requests(state.path, limit=ANNOUNCEMENTS_SHOWN)
     return {
         "is_reachable": state.is_reachable,
@@ -355,7 +355,7 @@ MAIL_PARAMETERS = (
 
 
 def mail(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return how mail is sent, without the password."""
+    """Show how mail is sent."""
     alerts = state.settings.alerts
     return {
         "host": alerts.mail_host,

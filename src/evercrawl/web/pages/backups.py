@@ -42,7 +42,7 @@ QUICK_S = 2.0  # How long the answer waits for a small backup.
 
 
 def backups(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the backups beside the collection, and what is being done with them."""
+    """List backups."""
     return {
         "folder": backups_folder(state.path).name,
         "backups": list_backups(state.path),

@@ -65,7 +65,7 @@ def top_changes(state: AppState, *, wait_s: float) -> dict[str, Any] | None:
 
 
 def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return groups of changes, the most significant first; by default the unread ones."""
+    """List changes in groups, the most significant first."""
     since, inbox = inputs["since"] or _week_ago(state), ChangeInbox(state.path)
     news = _news(state, since, inputs["state"], inputs["site"], noise=inputs["noise"], wait_s=WAIT_S)
     if news is None:
@@ -91,7 +91,7 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def change_list(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return single changes, newest first."""
+    """List single changes, newest first."""
     return table_data(stored_table(state, inputs, "change-list", "/change-list"), "changes")
 
 
@@ -143,12 +143,12 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
 
 
 def read_marks(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return what was marked as read last."""
+    """List what was marked as read."""
     return {"read_marks": ChangeInbox(state.path).reviews(READ_MARKS_LISTED)}
 
 
 def mutes(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return muted parts, and parts that are always reported."""
+    """List muted parts and parts that are always reported."""
     inbox = ChangeInbox(state.path)
     return {"mutes": inbox.mutes(), "reported_parts": inbox.mutes(PartVerdict.CONTENT)}
 

@@ -13,13 +13,8 @@ from urllib.parse import quote, unquote
 
 from starlette.responses import Response
 
-from evercrawl.collection.folder import (
-    CollectionSummary,
-    collections_in,
-    new_collection_path,
-    parse_tags,
-    remove_collection,
-)
+from evercrawl.collection import folder as collection_folder
+from evercrawl.collection.folder import CollectionSummary, collections_in, new_collection_path, parse_tags
 from evercrawl.collection.search import SourceQuery, query_sources, search
 from evercrawl.config import collection_file, create_collection, read_settings, write_setting
 from evercrawl.model.search import Hit
@@ -31,7 +26,7 @@ from evercrawl.web.format import link_to
 from evercrawl.web.open_collections import FolderState, base_of
 from evercrawl.web.pages import add_site, administration
 from evercrawl.web.route import AFTER, Action, ActionResult, BadRequest, Inputs, Parameter, View, limit, resource_path
-from evercrawl.web.table_page import listed_table, table_data, table_parameters
+from evercrawl.web.table_page import as_table, listed_table, table_data
 from evercrawl.web.views import ACTIONS, PROTOCOLS, RESOURCES
 
 MAX_SEARCHED = 100  # Collections that one query searches; tags narrow them.
@@ -61,7 +56,7 @@ def _folder(state: AppState) -> FolderState:
 
 
 def collections(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the collections of the folder."""
+    """List the collections."""
     listing = _folder(state).survey.listing()
     table = listed_table(state, inputs, [_row(one) for one in listing.known], COLUMNS, "/collections")
     return {
@@ -83,7 +78,7 @@ def _row(one: CollectionSummary) -> dict[str, Any]:
 
 
 def collection(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return one collection and where its interface and API are."""
+    """Show one collection, its tags and its removal."""
     path, name = _path(state, inputs["name"]), inputs["name"]
     listing = _folder(state).survey.listing()
     found = next((one for one in listing.known if one.name == name), CollectionSummary(name))
@@ -100,7 +95,7 @@ def _path(state: AppState, name: str) -> Path:
 
 
 def search_all(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Search all collections, or those with a tag, and merge the hits."""
+    """Search the text of all collections."""
     query, tag = (inputs["q"] or "").strip(), inputs["tag"]
     listing = _folder(state).survey.listing()
     wanted = [one.name for one in listing.known if not tag or tag in one.tags]
@@ -138,8 +133,8 @@ def find_anywhere(state: AppState, text: str) -> str:
     return link_to("/search", q=text.strip())
 
 
-def create(state: AppState, inputs: Inputs) -> ActionResult:
-    """Create a collection for URLs, set up a notification if wanted, and start its crawl."""
+def add_sites(state: AppState, inputs: Inputs) -> ActionResult:
+    """Create a collection for URLs, and crawl them."""
     look = state.looks.get(inputs["look"])
     urls = look.urls if look is not None else add_site.read_urls(inputs["urls"] or "")
     tags = parse_tags(inputs["tags"])
@@ -178,8 +173,8 @@ def update_collection(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(message, "/collections", {"name": name, "tags": tags})
 
 
-def remove(state: AppState, inputs: Inputs) -> ActionResult:
-    """Delete a collection with all its pages; its name must be repeated."""
+def remove_collection(state: AppState, inputs: Inputs) -> ActionResult:
+    """Delete a collection with all its pages."""
     path, name, folder = _path(state, inputs["name"]), inputs["name"], _folder(state)
     if inputs["confirm"] != name:
         raise BadRequest("to remove the collection, enter its name as the confirmation")
@@ -187,7 +182,7 @@ def remove(state: AppState, inputs: Inputs) -> ActionResult:
         if found is not None:
             found.state.crawl.close()
     folder.collections.close(name)
-    remove_collection(path)
+    collection_folder.remove_collection(path)
     folder.crawls.forget(path)
     folder.survey.forget(name)
     return ActionResult(f"{name} removed.", "/collections", {"name": name})
@@ -225,12 +220,11 @@ def ready(state: AppState, inputs: Inputs) -> Response:
 
 _BY_NAME = {action.name: action for action in ACTIONS}
 FOLDER_VIEWS: tuple[View, ...] = (
+    View("/collections", "/collections", collections, title="Collections", **as_table("collections", COLUMNS)),
     View(
-        "collections", "/collections", "/collections", "List the collections.", collections,
-        table_parameters(COLUMNS), title="Collections", table="collections", columns=COLUMNS,
-    ),
-    View(
-        "search-all", "/search", "/search", "Search the text of all collections.", search_all,
+        "/search",
+        "/search",
+        search_all,
         (
             Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`.", longest=2000),
             Parameter("tag", "Only collections with this tag."),
@@ -238,24 +232,24 @@ FOLDER_VIEWS: tuple[View, ...] = (
         ),
         title="Search",
     ),
+    View("/add", "/previews", add_site.add, (add_site.LOOK, add_site.URLS), scope=AccessScope.READ, title="Add"),
+    View("/collection", "/collections/{name}", collection, (_NAME,)),
     View(
-        "add", "/add", "/previews", "Show a look at new sites.", add_site.add, (add_site.LOOK, add_site.URLS),
-        scope=AccessScope.READ, title="Add",
+        "/access",
+        "",
+        administration.access,
+        (AFTER, limit()),
+        scope=AccessScope.ADMIN,
+        title="Access",
+        group="Advanced",
     ),
-    View(
-        "collection", "/collection", "/collections/{name}", "Show one collection, its tags and its removal.",
-        collection, (_NAME,),
-    ),
-    View(
-        "access", "/access", "", "Show tokens, password and the audit log.", administration.access,
-        (AFTER, limit()), scope=AccessScope.ADMIN, title="Access", group="Advanced",
-    ),
-)  # fmt: skip
+)
 FOLDER_RESOURCES = tuple(view for view in RESOURCES if view.name in ("tokens", "audit-log"))
 FOLDER_ACTIONS: tuple[Action, ...] = (
     _BY_NAME["look-at-sites"],
     Action(
-        "add-sites", "POST /collections", "Create a collection for URLs, and crawl them.", create,
+        "POST /collections",
+        add_sites,
         (
             *add_site.ADD_PARAMETERS,
             Parameter("name", "Name of the collection. Default: the host of the first URL.", default=""),
@@ -263,15 +257,15 @@ FOLDER_ACTIONS: tuple[Action, ...] = (
         ),
         status=202,
     ),
+    Action("PATCH /collections/{name}", update_collection, (_NAME, _TAGS)),
     Action(
-        "update-collection", "PATCH /collections/{name}", "Set the tags of a collection.", update_collection,
-        (_NAME, _TAGS),
-    ),
-    Action(
-        "remove-collection", "DELETE /collections/{name}", "Delete a collection with all its pages.", remove,
-        (_NAME, Parameter("confirm", "The name again.", required=True)), scope=AccessScope.ADMIN, status=204,
+        "DELETE /collections/{name}",
+        remove_collection,
+        (_NAME, Parameter("confirm", "The name again.", required=True)),
+        scope=AccessScope.ADMIN,
+        status=204,
     ),
     *(_BY_NAME[name] for name in ("add-token", "revoke-token", "set-password")),
-)  # fmt: skip
+)
 FOLDER_PROTOCOLS = tuple(one for one in PROTOCOLS if one.name in ("metrics", "healthz", "readyz"))
 FOLDER_HANDLERS = {"metrics": metrics, "readyz": ready}

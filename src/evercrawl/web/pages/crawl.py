@@ -55,7 +55,7 @@ def stop_crawl(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def update_crawl(state: AppState, inputs: Inputs) -> ActionResult:
-    """Pause or resume crawling, or visit every known page now and go on watching."""
+    """Pause or resume crawling, or visit every known page now."""
     if inputs["refresh"]:
         run = live_run(state.path, now=state.now())
         if not state.crawl.is_running or run is None:
@@ -94,7 +94,7 @@ def visit_page(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the queue by priority, the pages due per hour, and the next pages."""
+    """List queued and due pages."""
     return {
         **table_data(stored_table(state, inputs, "queue", "/frontier"), "pages"),
         "now": state.now(),
@@ -114,7 +114,7 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 
 
 def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return skipped URLs, and their number per reason."""
+    """List URLs that were not fetched, with reasons."""
     status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
     table = stored_table(
         state, inputs, "skipped", "/skipped",
@@ -129,7 +129,7 @@ def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def why(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the decision about a URL, its reason, and when the page is due."""
+    """Explain why a URL was or was not fetched."""
     if not inputs["url"]:
         return {"url": None, "explanation": None}
     url = state.collection.typed_url(inputs["url"])

@@ -43,7 +43,7 @@ QUICK_S = 1.0
 
 
 def storage(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the disk use of each part, and the last verification."""
+    """Show disk use."""
     parts = state.cached("disk usage", state.collection.disk_usage, min_age_s=10, wait_s=3.0) or []
     return {
         "disk_parts": parts,
@@ -71,7 +71,7 @@ def start_verification(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def export(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the formats, and the exports that were made."""
+    """List exports and formats."""
     return {
         "formats": [{"name": name, "label": words[0], "text": words[1]} for name, words in EXPORT_WORDS.items()],
         "jobs": [job.fields() for job in state.jobs.all(inputs.user.scope) if job.kind == "export"][:10],
@@ -125,12 +125,12 @@ def _started(state: AppState, job: Job, page: str, message: str) -> ActionResult
 
 
 def jobs(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the tasks that were started here, the newest first."""
+    """List tasks such as exports and backups."""
     return {"jobs": [job.fields() for job in state.jobs.all(inputs.user.scope)]}
 
 
 def job(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a task: how far it is, and its result."""
+    """Show how far a task is, and its result."""
     return {"job": _known(state, inputs).fields()}
 
 

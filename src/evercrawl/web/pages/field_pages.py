@@ -27,7 +27,7 @@ PLACE = Parameter("place", "Number of the part that was clicked.", "integer")
 
 
 def fields(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the fields with their newest values, those that were lost, and the history of one."""
+    """List fields with their values, and those that were lost."""
     collection = state.collection
     rules = collection.fields()
     rows = list(islice(collection.field_values(pattern=inputs["pages"]), ROWS_SHOWN)) if rules else []
@@ -80,7 +80,7 @@ def field_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 
 
 def pick(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the archived page to point at, and selectors for the part that was clicked."""
+    """Point at a part of a page: selectors for it, checked on other versions."""
     found = state.collection.show(canonical_page_url(state.collection.typed_url(inputs["url"])), inputs["at"] or "v0")
     place = inputs["place"]
     at = f"v{found.version}"
@@ -123,7 +123,7 @@ def remove_field(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def repair_field(state: AppState, inputs: Inputs) -> ActionResult:
-    """Use the proposed selector of a field, or reject it."""
+    """Use the proposed selector of a lost field, or reject it."""
     try:
         repair = state.collection.decide_field_repair(inputs["name"], accept=inputs["accept"])
     except ConfigError as error:
@@ -133,30 +133,12 @@ def repair_field(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 FIELD_VIEWS = (
-    View(
-        "fields",
-        "/fields",
-        "/fields",
-        "List fields with their values, and those that were lost.",
-        fields,
-        (FIELD, PAGE, PATTERN),
-        title="Fields",
-        group="Advanced",
-    ),
-    View(
-        "pick",
-        "/pick",
-        "/pages/{url}/parts",
-        "Point at a part of a page: selectors for it, checked on other versions.",
-        pick,
-        (URL_PARAMETER, AT, PLACE),
-    ),
+    View("/fields", "/fields", fields, (FIELD, PAGE, PATTERN), title="Fields", group="Advanced"),
+    View("/pick", "/pages/{url}/parts", pick, (URL_PARAMETER, AT, PLACE)),
 )
 FIELD_ACTIONS = (
     Action(
-        "add-field",
         "POST /fields",
-        "Add a field.",
         add_field,
         (
             NAME,
@@ -173,11 +155,9 @@ FIELD_ACTIONS = (
         ),
         status=201,
     ),
-    Action("remove-field", "DELETE /fields/{name}", "Remove a field.", remove_field, (NAME,), status=204),
+    Action("DELETE /fields/{name}", remove_field, (NAME,), status=204),
     Action(
-        "repair-field",
         "POST /fields/{name}/repairs",
-        "Use the proposed selector of a lost field, or reject it.",
         repair_field,
         (NAME, Parameter("accept", "Use it; otherwise it is rejected.", "bool", default=True)),
     ),

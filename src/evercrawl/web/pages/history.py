@@ -29,7 +29,7 @@ TEXT_SHOWN = 20_000
 
 
 def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a page: versions, visits, and why and when it is visited."""
+    """Show a page: versions, visits, next visit."""
     url = state.collection.typed_url(inputs["url"])
     explanation = state.collection.why(url)
     try:
@@ -65,8 +65,8 @@ def next_visit(due: datetime | None, schedule: PlaceSchedule | None, *, now: dat
     return schedule.next_time if " at " in schedule.meaning else min(due, schedule.next_time)
 
 
-def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the versions of a page, newest first."""
+def page_versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """List the versions of a page."""
     found = page(state, inputs)
     return {"url": found["url"], "versions": found["versions"]}
 
@@ -117,7 +117,7 @@ MAX_SOURCE_CHARS = 400  # Shown of one line.
 
 
 def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the differences between two versions of a page."""
+    """Compare two versions of a page."""
     found = state.collection.diff(state.collection.typed_url(inputs["url"]), inputs["a"], inputs["b"])
     history = state.collection.history(found.url)
     numbers = [kept.version for kept in history.versions]
@@ -194,7 +194,7 @@ def _replay(state: AppState, host: str, url: str, at: datetime) -> str:
 
 
 def show(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a version: text, headers and links, and the URL of the archived page."""
+    """Show a version: text, headers, links, and the archived page."""
     found = state.collection.show(canonical_page_url(state.collection.typed_url(inputs["url"])), inputs["at"] or "v0")
     stamp = f"{found.fetched_at:%Y%m%d%H%M%S}"
     origin = state.replay_origin(inputs.host)

@@ -46,7 +46,7 @@ def warm_up(state: AppState) -> None:
 
 
 def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return counts, freshness, results per day, changes per day, and the largest sites."""
+    """Show the collection at a glance."""
     found = state.cached_all(_counts(state), wait_s=WAIT_S)
     is_empty = found["status"] is not None and not found["status"].versions
     return {
@@ -92,7 +92,7 @@ def _kinds(reasons: dict[str, int]) -> dict[str, int]:
 
 
 def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the running crawl or the last one, the newest visits, and the sites with queued pages."""
+    """Show the running crawl and the newest visits."""
     return {
         **crawl_state(state),
         "last_run": next(iter(past_runs(state.path, limit=1)), None),
@@ -172,7 +172,7 @@ RUNS_LISTED = 1000
 
 
 def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the finished runs, newest first, and the running one."""
+    """List the runs, newest first."""
     rows = [
         {column.name: one.summary.get(column.name) for column in RUN_COLUMNS}
         | {"id": one.id, "began": one.began, "ended": one.ended, "seconds": round(one.summary.get("seconds") or 0)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from evercrawl.collection.removal import MAX_REQUEST_CHARS, Removal, allow_again, removals
+from evercrawl.collection import removal as removing
+from evercrawl.collection.removal import MAX_REQUEST_CHARS, Removal, allow_again
 from evercrawl.collection.runs import live_run
 from evercrawl.errors import ConfigError
 from evercrawl.web.app_state import AppState
@@ -24,7 +25,7 @@ REQUEST = Parameter("request", "Why, or on whose request; kept in the archive.",
 
 
 def remove(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return what a removal would delete, to be confirmed."""
+    """Show what removing a site, page or version would delete."""
     kind, name = inputs["kind"], (inputs["name"] or "").strip()
     if not name:
         return {"kind": kind, "name": None, "preview": None, "problem": None, "url": None}
@@ -36,10 +37,10 @@ def remove(state: AppState, inputs: Inputs) -> dict[str, Any]:
     return {"kind": kind, "name": name, "preview": asdict(found), "problem": None, "url": url}
 
 
-def list_removals(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return what was removed, and what may not be requested again."""
+def removals(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """List what was removed on request."""
     blocked = set(state.settings.scope.removed)
-    found = removals(state.path)
+    found = removing.removals(state.path)
     return {"removals": [asdict(one) | {"blocked": _is_blocked(one, blocked)} for one in found]}
 
 
@@ -104,12 +105,12 @@ def _done_message(state: AppState, done: Removal) -> str:
 
 
 def removal(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return one removal."""
+    """Show a removal."""
     return {"removal": asdict(_known(state, inputs["id"]))}
 
 
 def undo_removal(state: AppState, inputs: Inputs) -> ActionResult:
-    """Let a removed page or site be requested again; nothing comes back by it."""
+    """Let a removed page or site be requested again. Nothing comes back."""
     target = _known(state, inputs["id"]).target
     if not allow_again(state.path, target):
         raise BadRequest(f"{target} may be requested already", 409)
@@ -117,7 +118,7 @@ def undo_removal(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def _known(state: AppState, number: str) -> Removal:
-    found = next((one for one in removals(state.path) if one.id == number), None)
+    found = next((one for one in removing.removals(state.path) if one.id == number), None)
     if found is None:
         raise BadRequest("there is no such removal", 404)
     return found

@@ -53,7 +53,7 @@ def _report(state: AppState, name: str, compute: Callable[[], T]) -> T:
 
 
 def link_problems(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return links that are dead, or that redirect."""
+    """List dead links and redirects."""
     found = _report(state, "bad links", lambda: list(islice(state.collection.bad_links(), MAX_LISTED)))
     rows = [
         {
@@ -74,7 +74,7 @@ def link_problems(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def orphans(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return known pages that no page links to."""
+    """List pages that no page links to."""
     found = _report(state, "orphans", lambda: state.collection.orphans(MAX_LISTED))
     graph = _report(state, "graph", lambda: state.collection.graph()) if len(found) == MAX_LISTED else None
     table = listed_table(state, inputs, [{"url": url} for url in found], ORPHAN_COLUMNS, "/orphans")
@@ -82,7 +82,7 @@ def orphans(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def graph(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the figures of the link graph and its top pages."""
+    """Show the link graph and its top pages."""
     scores = inputs["scores"]
     return {
         "graph": _report(state, "graph", lambda: state.collection.graph()),
@@ -113,7 +113,7 @@ def graph_picture(state: AppState, inputs: Inputs) -> Response:
 
 
 def plan(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return which freshness a budget of requests would buy, without any request."""
+    """Estimate the freshness that a budget of requests buys."""
     budget = (inputs["budget"] or "").strip() or None
     shown: dict[str, Any] = {"budget": budget, "plan": None, "problem": None}
     try:
@@ -124,7 +124,7 @@ def plan(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def sitemap_check(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the last checks of sitemaps."""
+    """List checks of sitemaps."""
     found = [job.fields() for job in state.jobs.all(inputs.user.scope) if job.kind == "sitemap-check"]
     return {"jobs": found[:5], "site": inputs["site"]}
 

@@ -41,7 +41,7 @@ def query_of(inputs: Inputs) -> str:
 
 
 def search(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the best hits and the facets; with `as_of`, those of an earlier time."""
+    """Search the text of every version."""
     query, chosen = query_of(inputs), {name: inputs[name] for name in FACETS}
     shown = {"q": (inputs["q"] or "").strip(), "as_of": inputs["as_of"], "chosen": chosen, "query": query}
     if not query:
@@ -64,7 +64,7 @@ def find_target(state: AppState, text: str) -> str:
 
 
 def links(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the links to and from a page, and its importance."""
+    """List the links to and from a page."""
     found, is_ready = state.links(state.collection.typed_url(inputs["url"]))
     return {
         "url": found.url,

@@ -62,7 +62,7 @@ def schedule_part(state: AppState, place: str, url: str | None = None) -> dict[s
 
 
 def schedules(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return all schedules."""
+    """List the schedules of sites and pages."""
     return {"schedules": [asdict(one) for one in schedules_of(state.settings, now=state.now())]}
 
 
@@ -77,9 +77,10 @@ def _page(state: AppState, inputs: Inputs) -> tuple[str, str]:
 
 
 Locate = Callable[[AppState, Inputs], tuple[str, str]]
+Handler = Callable[[AppState, Inputs], ActionResult]
 
 
-def _set(locate: Locate) -> Callable[[AppState, Inputs], ActionResult]:
+def _set(kind: str, locate: Locate) -> Handler:
     def run(state: AppState, inputs: Inputs) -> ActionResult:
         place, location = locate(state, inputs)
         text = (inputs["schedule"] or "").strip()
@@ -92,20 +93,20 @@ def _set(locate: Locate) -> Callable[[AppState, Inputs], ActionResult]:
             raise BadRequest(str(error)) from error
         return ActionResult(f"Visited {done.meaning}.", location, asdict(done))
 
-    return run
+    return _named(run, f"schedule_{kind}", f"Say when to visit a {kind}.")
 
 
-def _remove(locate: Locate) -> Callable[[AppState, Inputs], ActionResult]:
+def _remove(kind: str, locate: Locate) -> Handler:
     def run(state: AppState, inputs: Inputs) -> ActionResult:
         place, location = locate(state, inputs)
         if not remove_schedule(state.path, place):
             raise BadRequest("it has no schedule", 404)
         return ActionResult("Visits follow what was learned.", location)
 
-    return run
+    return _named(run, f"undo_schedule_{kind}", f"Let visits to a {kind} follow what was learned.")
 
 
-def _change(locate: Locate) -> Callable[[AppState, Inputs], ActionResult]:
+def _change(kind: str, locate: Locate) -> Handler:
     def run(state: AppState, inputs: Inputs) -> ActionResult:
         place, location = locate(state, inputs)
         key, text = inputs["key"], inputs["value"].strip()
@@ -117,34 +118,25 @@ def _change(locate: Locate) -> Callable[[AppState, Inputs], ActionResult]:
         message = f"{key} set to {text}." if text else f"{key} is as for the collection."
         return ActionResult(f"{message} The next crawl uses it.", location, {"place": place})
 
-    return run
+    return _named(run, f"set_{kind}_setting", f"Change a setting of a {kind}.")
+
+
+def _named(handler: Handler, name: str, text: str) -> Handler:
+    handler.__name__, handler.__doc__ = name, text
+    return handler
 
 
 _SITE = Parameter("name", "Origin or host of the site, such as https://example.org.", required=True)
 _URL = Parameter("url", "URL of the page.", "url", required=True)
-SCHEDULE_VIEW = View("schedules", "", "/schedules", "List the schedules of sites and pages.", schedules)
+SCHEDULE_VIEW = View("", "/schedules", schedules)
 SCHEDULE_ACTIONS: tuple[Action, ...] = (
-    Action(
-        "schedule-site", "PUT /sites/{name}/schedule", "Say when to visit a site.", _set(_site), (_SITE, WHEN, ZONE)
-    ),
-    Action(
-        "undo-schedule-site", "DELETE /sites/{name}/schedule", "Let visits to a site follow what was learned.",
-        _remove(_site), (_SITE,), status=204,
-    ),
-    Action("schedule-page", "PUT /pages/{url}/schedule", "Say when to visit a page.", _set(_page), (_URL, WHEN, ZONE)),
-    Action(
-        "undo-schedule-page", "DELETE /pages/{url}/schedule", "Let visits to a page follow what was learned.",
-        _remove(_page), (_URL,), status=204,
-    ),
-    Action(
-        "set-site-setting", "PATCH /sites/{name}/settings", "Change a setting of a site.", _change(_site),
-        (_SITE, KEY, VALUE), scope=AccessScope.ADMIN,
-    ),
-    Action(
-        "set-page-setting", "PATCH /pages/{url}/settings", "Change a setting of a page.", _change(_page),
-        (_URL, KEY, VALUE), scope=AccessScope.ADMIN,
-    ),
-)  # fmt: skip
+    Action("PUT /sites/{name}/schedule", _set("site", _site), (_SITE, WHEN, ZONE)),
+    Action("DELETE /sites/{name}/schedule", _remove("site", _site), (_SITE,), status=204),
+    Action("PUT /pages/{url}/schedule", _set("page", _page), (_URL, WHEN, ZONE)),
+    Action("DELETE /pages/{url}/schedule", _remove("page", _page), (_URL,), status=204),
+    Action("PATCH /sites/{name}/settings", _change("site", _site), (_SITE, KEY, VALUE), scope=AccessScope.ADMIN),
+    Action("PATCH /pages/{url}/settings", _change("page", _page), (_URL, KEY, VALUE), scope=AccessScope.ADMIN),
+)
 
 
 DELAY_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
@@ -164,17 +156,17 @@ TRAPS_WAIT_S = 1.5  # How long the page waits for the patterns, which are also c
 
 
 def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a portion of the sites."""
+    """List the sites."""
     return table_data(stored_table(state, inputs, "sites", "/sites"), "sites")
 
 
 def pages(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a portion of the pages."""
+    """List the pages."""
     return table_data(stored_table(state, inputs, "pages", "/pages"), "pages")
 
 
-def all_versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a portion of the versions."""
+def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """List the versions of all pages."""
     return table_data(stored_table(state, inputs, "versions", "/versions"), "versions")
 
 
@@ -187,7 +179,7 @@ def known_site(state: AppState, name: str) -> tuple[int, Site]:
 
 
 def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return a site: pace, robots.txt, pages and changes per day."""
+    """Show a site: pace, robots.txt, pages, changes."""
     shard, record = known_site(state, inputs["name"])
     days = state.cached(
         f"calendar {record.name}",
@@ -258,7 +250,7 @@ def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 
 
 def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return our load on a site."""
+    """Show our load on a site."""
     shard, record = known_site(state, inputs["name"])
     found = state.cached(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
@@ -289,7 +281,7 @@ def find_traps(state: AppState, *, wait_s: float) -> list[TrapPattern] | None:
 
 
 def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the trap patterns; with a pattern, also what a rule would affect."""
+    """List crawler traps with evidence; or preview a rule."""
     known = find_traps(state, wait_s=TRAPS_WAIT_S)
     found = known or []
     effect = None
