@@ -96,7 +96,9 @@ def _confirm_restore(page: Page, name: str) -> None:
     row.locator("summary", has_text="Restore").press("Enter")
     row.get_by_label("Replace the collection").press("Space")
     row.get_by_role("button", name="Restore").press("Enter")
-    expect(page.get_by_text("all read back").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("all read back. What was removed on request stays removed.").first).to_be_visible(
+        timeout=30_000
+    )
 
 
 def _restore(page: Page, served: Served, folder: Path) -> Path:

@@ -307,6 +307,9 @@ def _visit_value(row: SampledPage, model: SiteModel, level: BudgetLevel, *, poli
     return named_schedule(policy).value(row.rate_estimate, model, hub=hub_of(row.url), now=today, level=level)
 
 
+FEW_VISITS = 4  # With fewer, the rate is mostly that of the site.
+
+
 def _rate_text(page: PageRecord, rate: float) -> str:
     changes, seen = max(page.version - 1, 0), f"seen in {_plural(page.visits, 'visit')}"
     if page.version == 0:
@@ -316,6 +319,8 @@ def _rate_text(page: PageRecord, rate: float) -> str:
         return f"seen once; pages of this site are assumed to change about {pace}"
     if not changes:
         return f"no change {seen}; assumed to change about {pace}"
+    if page.visits < FEW_VISITS:
+        return f"{_plural(changes, 'change')} {seen}; until more is known, assumed to change about {pace}"
     return f"changes about {pace}; {_plural(changes, 'change')} {seen}"
 
 

@@ -156,7 +156,7 @@ class PaceSettings:
         10.0, "Sites behind one IP address together get at most this many times the rate of one site."
     )
     overrides: tuple[str, ...] = setting(
-        (), "Minimum delays of single sites, each as `SITE DELAY`. The page of a site and `evercrawl pace slow` set them."
+        (), "Minimum delays, each as `SITE DELAY`: set on the page of a site or with `evercrawl pace slow`."
     )
 
 

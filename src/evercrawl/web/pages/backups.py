@@ -27,6 +27,7 @@ from evercrawl.collection.backup import (
     tar_chunks,
     tar_size,
 )
+from evercrawl.collection.removal import removals
 from evercrawl.collection.runs import live_run
 from evercrawl.errors import ConfigError
 from evercrawl.web.access_control import MAX_UPLOAD_BYTES
@@ -78,7 +79,8 @@ def restore_backup(state: AppState, inputs: Inputs) -> ActionResult:
             aside, report = restore_listed(state.path, name)
             state.reopen()
         kept = f" The collection as it was before is kept as {aside.name}." if aside is not None else ""
-        message = f"Restored: {plural(report.versions, 'version')}, all read back.{kept}"
+        gone = " What was removed on request stays removed." if removals(state.path) else ""
+        message = f"Restored: {plural(report.versions, 'version')}, all read back.{gone}{kept}"
         state.auth.log_change(inputs.user.name, "restored", name)
         return TaskResult(message, {"versions": report.versions, "old": None if aside is None else aside.name})
 
