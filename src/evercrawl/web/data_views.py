@@ -50,7 +50,7 @@ DATA_ACTIONS: tuple[Action, ...] = (
         removals.remove_version,
         (URL_PARAMETER, Parameter("at", "Version, such as v3.", required=True), removals.REQUEST),
     ),
-    Action("DELETE /removals/{id}", removals.undo_removal, (Parameter("id", "Key of the removal.", required=True),)),
+    Action("DELETE /removals/{id}", removals.undo_removal, (removals.ID,)),
     Action("POST /backups", backups.make_backup, scope=AccessScope.ADMIN, status=202),
     Action(
         "POST /backups/{name}/restores", backups.restore_backup, (backups.NAME,), scope=AccessScope.ADMIN, status=202
@@ -74,12 +74,6 @@ DATA_ACTIONS: tuple[Action, ...] = (
 DATA_RESOURCES: tuple[View, ...] = (
     View("", "/jobs", data.jobs),
     View("", "/jobs/{id}", data.job, (data.JOB_ID,)),
-    View(
-        "",
-        "/removals/{id}",
-        removals.removal,
-        (Parameter("id", "Key of the removal.", required=True),),
-        scope=AccessScope.OPERATE,
-    ),
+    View("", "/removals/{id}", removals.removal, (removals.ID,), scope=AccessScope.OPERATE),
 )
 """Views of the API alone."""

@@ -23,7 +23,7 @@ from evercrawl.web.pages import (
     search,
     site_pages,
 )
-from evercrawl.web.pages.field_pages import FIELD_ACTIONS, FIELD_VIEWS, field_charts
+from evercrawl.web.pages.field_pages import AT, FIELD_ACTIONS, FIELD_VIEWS, field_charts
 from evercrawl.web.protocols import announcements, atom_feeds, cdx, streams
 from evercrawl.web.route import AFTER, API, SITE_PARAMETER, URL_PARAMETER, Action, Parameter, View, limit
 from evercrawl.web.table_page import as_table, table_parameters
@@ -118,11 +118,7 @@ VIEWS: tuple[View, ...] = (
         is_used=administration.has_workers,
     ),
     View(
-        "/settings",
-        "/settings",
-        administration.settings,
-        (Parameter("q", "Only settings with these words."),),
-        title="Settings",
+        "/settings", "/settings", administration.settings, (Parameter("q", "Only with these words."),), title="Settings"
     ),
     *DATA_VIEWS,
     View(
@@ -145,20 +141,10 @@ VIEWS: tuple[View, ...] = (
         columns=_PAGE_COLUMNS,
     ),
     View("/load", "/sites/{name}/load", site_pages.load, (_SITE,)),
-    View(
-        "/page",
-        "/pages/{url}",
-        history.page,
-        (_URL, Parameter("checked", "A visit was requested at this time; say whether it is still to come.", "time")),
-    ),
+    View("/page", "/pages/{url}", history.page, (_URL, Parameter("checked", "Time of a requested visit.", "time"))),
     View("/links", "/pages/{url}/links", search.links, (_URL,)),
     View("/diff", "/pages/{url}/diff", history.diff, (_URL, *history.DIFF_PARAMETERS)),
-    View(
-        "/show",
-        "/pages/{url}/versions/{at}",
-        history.show,
-        (_URL, Parameter("at", "Version: v3, -1, or a time. Default: the newest.")),
-    ),
+    View("/show", "/pages/{url}/versions/{at}", history.show, (_URL, AT)),
     View("/run", "/runs/{id}", overview.run, _id("run")),
     *FIELD_VIEWS,
 )

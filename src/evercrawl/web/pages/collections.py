@@ -24,10 +24,10 @@ from evercrawl.web.auth import AccessScope
 from evercrawl.web.endpoints import location_with_message
 from evercrawl.web.format import link_to
 from evercrawl.web.open_collections import FolderState, base_of
-from evercrawl.web.pages import add_site, administration
-from evercrawl.web.route import AFTER, Action, ActionResult, BadRequest, Inputs, Parameter, View, limit, resource_path
+from evercrawl.web.pages import add_site
+from evercrawl.web.route import Action, ActionResult, BadRequest, Inputs, Parameter, View, limit, resource_path
 from evercrawl.web.table_page import as_table, listed_table, table_data
-from evercrawl.web.views import ACTIONS, PROTOCOLS, RESOURCES
+from evercrawl.web.views import ACTIONS, PROTOCOLS, RESOURCES, VIEWS
 
 MAX_SEARCHED = 100  # Collections that one query searches; tags narrow them.
 SEARCHED_AT_ONCE = 4
@@ -232,17 +232,9 @@ FOLDER_VIEWS: tuple[View, ...] = (
         ),
         title="Search",
     ),
-    View("/add", "/previews", add_site.add, (add_site.LOOK, add_site.URLS), scope=AccessScope.READ, title="Add"),
+    View("/add", "/previews", add_site.add, (add_site.LOOK, add_site.URLS), title="Add"),
     View("/collection", "/collections/{name}", collection, (_NAME,)),
-    View(
-        "/access",
-        "",
-        administration.access,
-        (AFTER, limit()),
-        scope=AccessScope.ADMIN,
-        title="Access",
-        group="Advanced",
-    ),
+    *(view for view in VIEWS if view.name == "access"),
 )
 FOLDER_RESOURCES = tuple(view for view in RESOURCES if view.name in ("tokens", "audit-log"))
 FOLDER_ACTIONS: tuple[Action, ...] = (

@@ -21,6 +21,7 @@ PREVIEW_PARAMETERS = (
     Parameter("kind", "What to remove.", "choice", default="page", choices=KINDS),
     Parameter("name", "URL, URL@v3, or the origin of a site."),
 )
+ID = Parameter("id", "Key of the removal.", required=True)
 REQUEST = Parameter("request", "Why, or on whose request; kept in the archive.", default="", longest=MAX_REQUEST_CHARS)
 
 
