@@ -32,7 +32,7 @@ macro_rules! limits {
 limits!(
     MAX_LINKED_SHARE, SHORT_CHARS, STUB_COST, ITEM_COST, MIN_LINKS_COST, MAX_LINKS_COST, MAX_HEADING_TOOL_CHARS,
     MAX_TOOL_CHARS, MIN_NAVIGATION_SHARE, MAX_NAVIGATION_CHARS, MIN_WORD_CHARS, MAX_NODES_BEFORE_HEADING,
-    LONG_LINK_CHARS, SHORT_CELL_CHARS, MIN_TEXT_CHARS, MAX_EXCLUDED_RATIO, MAX_PASSES, MAX_LIST_RATIO,
+    LONG_LINK_CHARS, SHORT_CELL_CHARS, MIN_CUT_CHARS, MIN_TEXT_CHARS, MAX_EXCLUDED_RATIO, MAX_PASSES, MAX_LIST_RATIO,
     MAX_ARTICLE_LIST_RATIO, MIN_ARTICLE_CHARS, MIN_ARTICLE_PARAGRAPHS, MIN_PART_SHARE, MIN_MIDDLE_SHARE,
     CLEARLY_BETTER_RATIO, BODY_SHARE, MIN_ENTRY_SHARE, MAX_FIELD_ROWS, MAX_SMALL_RATIO, MIN_FORM_LABELS,
     MIN_TICKET_FIELDS, MAX_CHARS_BEFORE_TITLE, MAX_TEASER_CHARS, MIN_TEASERS, MAX_TEASER_SHARE, MAX_LEADS,
@@ -145,6 +145,7 @@ pub struct Config {
     pub agencies: Vec<String>,
     pub empty_ends: Vec<String>,
     pub credit_ends: Vec<String>,
+    pub archive_notes: Vec<String>,
     pub section_names: Vec<String>,
     pub action_words: Vec<String>,
     /// Elements whose attributes are collected, and those of them whose text is.
@@ -225,6 +226,7 @@ impl Config {
             agencies: item(from, "agencies")?.extract()?,
             empty_ends: item(from, "empty_ends")?.extract()?,
             credit_ends: item(from, "credit_ends")?.extract()?,
+            archive_notes: item(from, "archive_notes")?.extract()?,
             section_names: item(from, "section_names")?.extract()?,
             action_words: item(from, "action_words")?.extract()?,
             metadata_tags: item(from, "metadata_tags")?.extract()?,

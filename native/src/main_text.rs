@@ -174,7 +174,7 @@ impl Extraction<'_, '_> {
             most = sums[last] - sums[first];
         }
         let mut lead = Vec::new();
-        for &(start, end) in &found.bodies {
+        for &((start, end), _) in &found.bodies {
             let is_inside = first <= start && end <= last;
             if is_inside && (sums[end] - sums[start]) as f64 >= limits.BODY_SHARE * most as f64 {
                 lead = self.lead_blocks(&found.all, first, start);
@@ -188,7 +188,12 @@ impl Extraction<'_, '_> {
             (first, last) = (start, end);
         }
         let mut blocks = lead;
-        blocks.extend(self.prune(found, first, last)?);
+        let mut parts = other_posts(found, first, last);
+        parts.push((first, last));
+        parts.sort_unstable();
+        for (low, high) in parts {
+            blocks.extend(self.prune(found, low, high)?);
+        }
         let size = block_chars(&blocks);
         let least = limits.MIN_TEXT_CHARS as usize;
         let most_list_chars = self.list_ratio(&found.all[first..last]) * size as f64;
@@ -662,6 +667,14 @@ fn without<'p>(kept: Vec<&'p Paragraph>, dropped: &[bool]) -> Vec<&'p Paragraph>
 
 fn list_chars(paragraphs: &[Paragraph]) -> usize {
     chars_of(paragraphs.iter().filter(|paragraph| matches!(paragraph.kind, LINKS | ITEM | LINKED_ITEM)))
+}
+
+fn other_posts(found: &Paragraphs, first: usize, last: usize) -> Vec<Range> {
+    let around =
+        found.bodies.iter().find(|((start, end), names)| !names.is_empty() && *start <= first && last <= *end);
+    let Some(((start, end), names)) = around else { return Vec::new() };
+    let others = found.bodies.iter().filter(|((low, high), other)| other == names && (high < start || low > end));
+    others.map(|&(place, _)| place).collect()
 }
 
 fn whole_of_section(found: &Paragraphs, mut first: usize, mut last: usize) -> Range {

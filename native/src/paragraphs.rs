@@ -74,7 +74,8 @@ impl Paragraph {
 pub struct Paragraphs {
     pub all: Vec<Paragraph>,
     pub containers: Vec<Range>,
-    pub bodies: Vec<Range>,
+    /// With the classes by which they are named.
+    pub bodies: Vec<(Range, String)>,
     pub lists: HashSet<Range>,
     pub sections: HashSet<Range>,
     pub linked_headings: Vec<usize>,
@@ -102,6 +103,8 @@ struct Walk<'a, 'py> {
     kept: &'a Kept,
     result: Paragraphs,
     pieces: String,
+    /// Where the pieces end.
+    ends: Vec<usize>,
     count: usize,
     last_piece: usize,
     linked: usize,
@@ -110,6 +113,10 @@ struct Walk<'a, 'py> {
     stack: Vec<(Node, u8, usize)>,
     inside_main: usize,
     doubted: usize,
+}
+
+fn is_cut_sign(sign: char) -> bool {
+    matches!(sign, ' ' | '\t' | '\n' | '.' | '…')
 }
 
 pub fn split_paragraphs(py: Python<'_>, config: &Config, body: Node, kept: &Kept) -> PyResult<Paragraphs> {
@@ -209,6 +216,7 @@ impl<'a, 'py> Walk<'a, 'py> {
                 asides: Vec::new(),
             },
             pieces: String::new(),
+            ends: Vec::new(),
             count: 0,
             last_piece: 0,
             linked: 0,
@@ -223,7 +231,40 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn push(&mut self, piece: &str) {
         self.last_piece = self.pieces.len();
         self.pieces.push_str(piece);
+        self.ends.push(self.pieces.len());
         self.count += 1;
+    }
+
+    /// Remove each piece that the next one begins with: the short form of a text that a button shows.
+    fn drop_cut_forms(&mut self) {
+        let least = self.config.limits.MIN_CUT_CHARS as usize;
+        let mut cut: Vec<(usize, usize)> = Vec::new();
+        let mut last: Option<(usize, usize)> = None;
+        let mut start = 0;
+        for &end in &self.ends {
+            let piece = &self.pieces[start..end];
+            if piece == "\n" || piece == "\t" {
+                last = None;
+            } else if !text::is_blank(piece) {
+                if let Some((from, to)) = last {
+                    let before = &self.pieces[from..to];
+                    let chars = text::chars(before);
+                    let short = before.trim_matches(is_cut_sign);
+                    if text::chars(piece) > chars
+                        && chars >= least
+                        && text::chars(short) >= least
+                        && piece.trim_matches(is_cut_sign).starts_with(short)
+                    {
+                        cut.push((from, to));
+                    }
+                }
+                last = Some((start, end));
+            }
+            start = end;
+        }
+        for (from, to) in cut.into_iter().rev() {
+            self.pieces.replace_range(from..to, "");
+        }
     }
 
     fn is_inside_item(&self) -> bool {
@@ -232,6 +273,9 @@ impl<'a, 'py> Walk<'a, 'py> {
 
     fn flush(&mut self, stub: u8) -> PyResult<()> {
         let stub = if stub == STUB && self.is_inside_item() { ITEM } else { stub };
+        if self.count > 1 && self.linked < self.config.limits.MIN_CUT_CHARS as usize {
+            self.drop_cut_forms();
+        }
         let text = std::mem::take(&mut self.pieces);
         match self.block_link {
             None => self.add_text(&text, self.linked, stub, self.link)?,
@@ -239,6 +283,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         }
         self.pieces = text;
         self.pieces.clear();
+        self.ends.clear();
         self.count = 0;
         self.linked = 0;
         self.link = None;
@@ -282,7 +327,7 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn open_container(&mut self, node: Node, kind: u8) -> PyResult<bool> {
         if kind == CELL_NODE {
             if self.count > 0 {
-                self.push(" ");
+                self.push("\t");
             }
             self.stack.push((node, CELL_NODE, self.result.all.len()));
             return Ok(true);
@@ -341,7 +386,8 @@ impl<'a, 'py> Walk<'a, 'py> {
                     self.result.lists.insert(place);
                 } else if kind >= NAMED_NODE {
                     if kind >= MAIN_NODE {
-                        self.result.bodies.push(place);
+                        let class = if kind == BODY_NODE { node.value(self.config.names.class) } else { None };
+                        self.result.bodies.push((place, class.unwrap_or_default().into_owned()));
                     }
                     self.add_main(node, place);
                 } else if kind == PART_NODE && self.result.all[start].kind > HEADING + 1 && self.is_section(node) {
@@ -457,6 +503,7 @@ impl<'a, 'py> Walk<'a, 'py> {
         if text.ends_with([':', '：']) && field.value(self.config.names.kind).as_deref() != Some("hidden") {
             self.add(text, LABEL, 0);
             self.pieces.clear();
+            self.ends.clear();
             self.count = 0;
             self.linked = 0;
             self.link = None;
@@ -646,7 +693,7 @@ impl<'a, 'py> Walk<'a, 'py> {
             pieces
         };
         let text = text::strip_end(text.trim_matches('\n'));
-        if text.is_empty() {
+        if text.is_empty() || self.config.archive_notes.iter().any(|note| text.starts_with(note.as_str())) {
             return;
         }
         let is_digits = text.chars().filter(|&sign| !text::is_space(sign)).all(text::is_digit);

@@ -36,7 +36,9 @@ MAX_AUTHORED_SHARE = 0.2  # Of the pages with an edit, those on which an author 
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
 MAX_CAUSE_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
-_TIME = re.compile(r"\b\d{1,2}[:.]\d\d(?::\d\d)?\b(?![.,:]?\d)")
+_STEP = re.compile("/(?=.)")
+_VIEW_NAMES = frozenset(("raw", "source", "print", "history", "diff"))
+_TIME = re.compile(r"\b\d{1,2}[:.]\d\d(?::\d\d)?[zZ]?\b(?![.,:]?\d)")
 _PRICE = re.compile(r"\d[.,]\d\d\b|\b[A-Z]{3}\s?\d|\d\s?[A-Z]{3}\b")
 _TITLE_PARTS = re.compile(r"\s[-–—|·»/]\s|[|:\[\]»•]")
 _BYTES_KEYS = frozenset(edit.key for edit in bytes_change().edits)  # Of a change whose text is unknown.
@@ -84,6 +86,10 @@ def group_changes(
     """Return the groups of the given changes (page URL, change), the most significant first.
     `causes`: pages that were added, edited or removed at the same time. A template edit on a single page, or that only
     follows from them, is shown only `with_noise`."""
+    changes = list(changes)
+    views = _find_views({url for url, _ in changes}, [cause.url for cause in causes])
+    causes = [cause for cause in causes if cause.is_edited or cause.url not in views]
+    changes.sort(key=lambda change: change[0] in views)
     visits = [_Visit(place, url, change) for place, (url, change) in enumerate(changes)]
     lists = {site: _Lists(found, causes_of) for site, found, causes_of in _by_site(visits, causes)}
     listing = {place: cause for of_site in lists.values() for place, cause in of_site.causes().items()}
@@ -98,7 +104,20 @@ def group_changes(
         follows = is_of_lists or lists[site_of(group.pages[0])].explain_all(group)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
     mixed = dict(page for of_site in lists.values() for page in of_site.pages_with_moved_entries())
-    return sorted(groups, key=lambda group: _significance(group, mixed), reverse=True)
+    return sorted(groups, key=lambda group: _significance(group, mixed, views), reverse=True)
+
+
+def _find_views(changed: set[str], others: Sequence[str]) -> set[str]:
+    """Return the pages that show a changed one, whose whole path begins or ends theirs: its history, source or text."""
+    paths = {(site_of(url), path_of(url)) for url in changed}
+    return {url for url in {*changed, *others} if any((site_of(url), shown) in paths for shown in _shown_paths(url))}
+
+
+def _shown_paths(url: str) -> list[str]:
+    path = path_of(url)
+    page, _, name = path.rstrip("/").rpartition("/")
+    ends = [path[slash.start() :] for slash in _STEP.finditer(path)][1:]
+    return [*ends, page, f"{page}/"] if page and name in _VIEW_NAMES else ends
 
 
 # The same edit
@@ -197,12 +216,15 @@ def _with_folded(group: EditGroup, others: Sequence[EditGroup]) -> EditGroup:
 # Rank
 
 
-def _significance(group: EditGroup, mixed: Mapping[str, bool]) -> tuple[int, bool, bool, int, float, int]:
+def _significance(
+    group: EditGroup, mixed: Mapping[str, bool], views: set[str]
+) -> tuple[int, bool, bool, int, float, int]:
     """Return what groups are sorted by: prose, other content, both on pages that mostly follow from others, as lists
-    with summaries do, metadata, lists, the template, noise; of each, those last whose pages also follow from others,
-    and sentences before short lines. `mixed`: such pages, and whether they mostly follow."""
+    with summaries do, or are views of others, metadata, lists, the template, noise; of each, those last whose pages
+    also follow from others, and sentences before short lines. `mixed`: such pages, and whether they mostly follow."""
     tier = 6 if any(map(_is_prose, group.edits)) else 5
-    if all(mixed.get(page) for page in group.pages) and not any(map(_is_edited_sentence, group.edits)):
+    are_lists = all(mixed.get(page) for page in group.pages) and not any(map(_is_edited_sentence, group.edits))
+    if are_lists or views.issuperset(group.pages):
         tier -= 2
     tier = tier if group.kind is ChangeClass.CONTENT else 2
     tier = 0 if group.is_template else 1 if group.is_listing else tier
@@ -328,10 +350,12 @@ class _Lists:
         for visit in self._visits:
             own = [edit for edit in visit.change.edits if not edit.is_template]
             entries = [text for edit in own if _is_entry(edit) for _, text in _sides(edit)]
-            mentioned = {cause.url for text in entries for cause in self._mentioned(text, visit.url)}
+            mentioned = {cause.url: cause for text in entries for cause in self._mentioned(text, visit.url)}
             if self._explained_entries(own, visit.url) or len(mentioned) > 1:
                 explained = sum(self._explain(edit, visit.url) is not None for edit in own)
-                yield visit.url, explained * 2 > len(own) or max(explained, len(mentioned)) >= MIN_MOVED_ENTRIES
+                others = sum(not cause.is_edited for cause in mentioned.values())  # New and removed pages.
+                is_most = explained * 2 > len(own) or others * 2 >= len(own)
+                yield visit.url, is_most or max(explained, len(mentioned)) >= MIN_MOVED_ENTRIES
 
     def _followers(self, visits: Sequence[_Visit]) -> dict[int, CausePage]:
         """Return which visits show entries of lists, and besides them only a part of what one other page shows."""

@@ -52,7 +52,8 @@ _SMALL_PAIRS = (
     ",prev next,next prev,previous next,next previous"
     ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,site header"
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
-    ",photo credit,img credit,donate box,call action,wp caption,help text,help block,form text,field help,field hint"
+    ",photo credit,img credit,donate box,call action,wp caption,branch info,clone url,clone urls,clone box,repo url"
+    ",help text,help block,form text,field help,field hint"
 )
 _LINKED_NAMES = "teaser teasers promo promos help tabs tabnav"
 _BODY_NAMES = (

@@ -182,7 +182,7 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
         first, last = _whole_of_section(found, first, last)
         most = sums[last] - sums[first]
     lead: list[str] = []
-    for start, end in found.bodies:
+    for start, end, _ in found.bodies:
         if first <= start and end <= last and sums[end] - sums[start] >= BODY_SHARE * most:
             lead = _lead_blocks(found.all, first, start)
             first, last = start, end
@@ -192,7 +192,8 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
     if start <= first and last <= end and _is_small_part(found.all, (first, last), (start, end), sums):
         first, last = start, end
     lowered = (title or "").lower()
-    blocks = lead + _prune(found, first, last, lowered)
+    parts = [(first, last), *_other_posts(found, first, last)]
+    blocks = lead + [block for part in sorted(parts) for block in _prune(found, *part, lowered)]
     size = sum(map(len, blocks))
     most_list_chars = _list_ratio(found.all[first:last]) * size
     if size < MIN_TEXT_CHARS or _list_chars(found.all) > most_list_chars:
@@ -201,6 +202,13 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
         if sum(map(len, others)) > size:
             blocks = others
     return MainTextCandidate(blocks, most, sum(map(len, blocks)))
+
+
+def _other_posts(found: Paragraphs, first: int, last: int) -> list[ParagraphRange]:
+    """Return the containers marked as content by the same name, with a line between: answers to a longer question."""
+    around = ((start, end, names) for start, end, names in found.bodies if names and start <= first and last <= end)
+    start, end, names = next(around, (first, last, None))
+    return [(low, high) for low, high, other in found.bodies if other == names and (high < start or low > end)]
 
 
 def _whole_of_section(found: Paragraphs, first: int, last: int) -> ParagraphRange:

@@ -104,6 +104,7 @@ def _settings() -> dict[str, Any]:
         "credit_words": boilerplate.CREDIT_WORDS.split("|"),
         "agencies": boilerplate.AGENCIES.split("|"),
         "credit_ends": list(boilerplate._CREDIT_ENDS),
+        "archive_notes": list(paragraphs._ARCHIVE_NOTES),
         "section_names": list(paragraphs._SECTION_NAMES),
         "action_words": list(boilerplate.ACTION_WORDS),
         "metadata_tags": set(METADATA_TAGS),

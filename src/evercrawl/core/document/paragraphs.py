@@ -44,6 +44,7 @@ MAX_NODES_BEFORE_HEADING: Final = 6
 LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
 MAX_LABEL_PIECES: Final = 8
 MAX_LABEL_CHARS: Final = 100  # Characters of the words before a field of a form that name it, with all space.
+MIN_CUT_CHARS: Final = 30  # Of a cut form of the text beside it.
 SHORT_CELL_CHARS: Final = 200  # Cells up to this length form one paragraph with their row.
 
 TEXT: Final = 0
@@ -61,6 +62,9 @@ Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a
 ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
 
 _PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
+_ARCHIVE_NOTES: Final = ("Reply instructions:\n", "This is a public inbox, see")  # Below each mail of public-inbox.
+_CUT_SIGNS: Final = " \t\n.…"  # At the end of a cut text.
+_PLACE_ENDS: Final = ("\n", "\t")  # Pieces between two lines, and two cells.
 _SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
 _MORE = (
     "read more,more,continue reading,weiterlesen,mehr lesen,lire la suite,leer más,seguir leyendo,leia mais,leggi tutto"
@@ -137,7 +141,7 @@ class Paragraphs(NamedTuple):
 
     all: list[Paragraph]
     containers: list[ParagraphRange]
-    bodies: list[ParagraphRange]  # The containers that the page marks as its content.
+    bodies: list[tuple[int, int, str]]  # The containers that the page marks as its content, with their classes.
     lists: set[ParagraphRange]  # The containers that are lists, tables, cells and quotations.
     sections: set[ParagraphRange]  # The containers that are sections of a longer text.
     linked_headings: list[int]  # Indexes of the headings that lead to other pages.
@@ -159,7 +163,7 @@ class _ParagraphWalk:
     def __init__(self, boilerplate: BoilerplateFilter) -> None:
         self.found: list[Paragraph] = []
         self.containers: list[ParagraphRange] = []
-        self.bodies: list[ParagraphRange] = []
+        self.bodies: list[tuple[int, int, str]] = []
         self.linked_headings: list[int] = []
         self.lists: set[ParagraphRange] = set()
         self.sections: set[ParagraphRange] = set()
@@ -180,6 +184,8 @@ class _ParagraphWalk:
         """Make one paragraph of the pieces; a short one is of the kind `stub`, or an item inside of one."""
         if stub == STUB and self.stack and self.stack[-1][1] in _ITEM_KINDS:
             stub = ITEM
+        if len(self.pieces) > 1 and self.linked < MIN_CUT_CHARS:
+            _drop_cut_forms(self.pieces)
         text = "".join(self.pieces)
         if self.block_link is None:
             _add_text(self.found, text, self.linked, stub, self.link)
@@ -217,7 +223,7 @@ class _ParagraphWalk:
         """Open a container or table cell and return True, unless it is boilerplate."""
         if kind == _CELL:
             if self.pieces:
-                self.pieces.append(" ")
+                self.pieces.append("\t")
             self.stack.append((node, _CELL, len(self.found)))
             return True
         if self.pieces:
@@ -262,7 +268,7 @@ class _ParagraphWalk:
                     self.lists.add(place)
                 elif kind >= _NAMED:
                     if kind >= _MAIN:
-                        self.bodies.append(place)
+                        self.bodies.append((*place, node.attributes.get("class") or "" if kind == _BODY else ""))
                     self._add_main(node, place)
                 elif kind == _PART and found[start][1] > HEADING + 1 and is_section(node):
                     self.sections.add(place)
@@ -423,6 +429,20 @@ def split_paragraphs(
     return walk.result()
 
 
+def _drop_cut_forms(pieces: list[str]) -> None:
+    """Empty each piece that the next one begins with: the short form of a text that a button shows."""
+    last = -1
+    for at, piece in enumerate(pieces):
+        if piece in _PLACE_ENDS:
+            last = -1
+        elif not piece.isspace():
+            if last >= 0 and len(piece) > len(pieces[last]) >= MIN_CUT_CHARS:
+                short = pieces[last].strip(_CUT_SIGNS)
+                if len(short) >= MIN_CUT_CHARS and piece.strip(_CUT_SIGNS).startswith(short):
+                    pieces[last] = ""
+            last = at
+
+
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: LexborNode | None = None) -> None:
     """Add a text as one paragraph; `linked` of its characters belong to links, the last of which is `link`."""
     has_space = "\n" in text or "  " in text or "\xa0" in text or "\t" in text
@@ -561,7 +581,8 @@ def preformatted_text(node: LexborNode) -> str:
 
 def _add_preformatted(found: list[Paragraph], text: str) -> None:
     """Add preformatted text as one paragraph."""
-    if text and not ("\n" in text and "".join(text.split()).isdigit()):  # Line numbers beside a listing.
+    is_numbers = "\n" in text and "".join(text.split()).isdigit()  # Of the lines of a listing.
+    if text and not is_numbers and not text.startswith(_ARCHIVE_NOTES):
         found.append((text, PRE, len(text)))
 
 

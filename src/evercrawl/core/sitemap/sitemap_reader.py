@@ -46,6 +46,7 @@ MAX_TITLE_CHARS = 200
 MAX_LISTED = 500  # Links of a written file. Readers have little room; the sitemap has the rest.
 MAX_SECTIONS = 30
 _LINK = re.compile(r"\[([^\[\]\n]{0,300})\]\([ \t]{0,9}<?([^\s()<>]{1,2048})")
+_FEED_TITLE = re.compile(rb"<title[^<>]{0,99}>([^<]{1,999})")
 _BARE = re.compile(r"[ \t]{0,9}[-*+][ \t]{1,9}<?(https?://[^\s<>()]{1,2048})")
 _MARKUP = re.compile(r"[\[\]<>\\`*_]")
 
@@ -260,7 +261,7 @@ def feed_document(url: str, headers: Headers, body: bytes) -> Document | None:
 
 
 def feed_text(body: bytes, url: str, *, content_type: str | None = None) -> str | None:
-    """Return titles and summaries, one per line; None: not a feed, or broken."""
+    """Return titles and summaries, one per line, of an empty feed its title; None: not a feed, or broken."""
     document = as_utf8(body[: LIMITS.max_bytes], content_type)
     markup = None if not document or is_html(document) else markup_of(document)
     if markup is None:
@@ -273,7 +274,11 @@ def feed_text(body: bytes, url: str, *, content_type: str | None = None) -> str 
         return None
     if broken is not None or collector.type not in (SitemapType.RSS, SitemapType.ATOM):
         return None
-    return "\n".join(entry.text for entry in collector.entries if entry.text)
+    title = _FEED_TITLE.search(markup) or [b"", b""]
+    lines = [entry.text for entry in collector.entries if entry.text] or [
+        _plain_text(title[1].decode("utf-8", "replace"))
+    ]
+    return "\n".join(lines)
 
 
 def _entry_lines(record: EntryElement) -> list[SitemapEntry]:

@@ -365,3 +365,28 @@ def test_a_notice_in_two_parts_of_all_pages_is_one_group() -> None:
     notice = "", "The library is closed on Friday"
     pages = [content(f"/{at}", edit(*notice), edit(*notice, template=True)) for at in range(9)]
     assert [len(found) for found, _ in shown(pages)] == [9]
+
+
+def test_views_of_a_page_come_after_it() -> None:
+    prose = edit("Open from nine to five on all days", "Open from nine to six on all days but Sunday")
+    history, source = edit("", "Opening hours, changed by Ada on a rainy day"), edit("a | b", "a | b and | c of it")
+    changes = [
+        content("/+history/hours", history, size=0.5),
+        content("/+source/hours", source, size=0.4),
+        content("/+source/hours", prose, size=0.4),
+        content("/hours", prose, size=0.01),
+        content("/prices", edit("a lamp 40", "a lamp 417.30"), size=0.01),
+    ]
+    pages = [paths(group.pages) for group in group_changes(changes)]
+    assert pages[:2] == [["/hours", "/+source/hours"], ["/prices"]]
+    # The new view of a revision quotes the edited page; it does not explain its change.
+    view = CausePage(f"{HOST}/+show/7/hours", "Hours", "Open from nine to six on all days but Sunday")
+    assert paths(group_changes(changes, causes=[view])[0].pages) == ["/hours", "/+source/hours"]
+
+
+def test_rows_that_name_new_pages_come_after_edits() -> None:
+    causes = [CausePage(f"{HOST}/{name}", f"{name} of the harbour") for name in ("walls", "cranes")]
+    rows = [edit("", f"4{at} {cause.title} by Ada Lovat some seconds ago") for at, cause in enumerate(causes)]
+    moved = edit("34 Open positions in Rosslyn Ferry by Ada Lovat some minutes ago", "")
+    changes = [content("/list", *rows, moved, size=0.5), content("/prices", came("Lamp 417.30"), size=0.01)]
+    assert [paths(group.pages) for group in group_changes(changes, causes=causes)] == [["/prices"], ["/list"]]

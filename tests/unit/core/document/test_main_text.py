@@ -404,3 +404,27 @@ def test_nesting_takes_linear_time(opening: str) -> None:
         return best
 
     assert measure(1600) < 10 * measure(400) + 0.02
+
+
+def test_a_text_that_a_button_shows_is_kept_without_its_cut_form() -> None:
+    whole = "Politeness applies per site: scheme, host and port. Each site has its own pace."
+    short = f'<span>{whole[:50]}</span> <span style="display:none">{whole}</span><a href="#">...</a>'
+    others = "<p>The harbour office of Rosslyn Ferry<br>The harbour office of Rosslyn Ferry, north gate</p>"
+    cells = f"<tr><td>{whole[:50]}</td><td>{whole}</td></tr>"
+    text = text_of(f"<main><table><tr><td>1</td><td>{short}</td></tr>{cells}</table>{others}</main>")
+    assert text.split("\n")[0] == f"1 {whole}..."
+    assert f"{whole[:50]} {whole}" in text
+    assert text.count("Rosslyn Ferry") == 2
+
+
+def test_short_answers_to_a_long_question_are_kept() -> None:
+    question = "".join(f"<p>{SENTENCE} It is the {number}th of the questions that I have.</p>" for number in range(9))
+    tools = "<div class='tools'><span>flag offensive</span><div>close</div><div>merge</div><div>delete</div></div>" * 4
+    posts = [question, "<p>We keep it in the barn until spring.</p>", "<p>So do we, but in the cellar of the mill.</p>"]
+    markup = "".join(f"<div class='post'><div class='post-body'>{post}</div>{tools}</div>" for post in posts)
+    text = text_of(f"<main><div>{markup}</div></main>")
+    assert "in the barn until spring" in text
+    assert text.index("8th of the questions") < text.index("barn") < text.index("cellar of the mill")
+    assert "offensive" not in text
+    apart = "<div class='post-body'><p>Some words of an author.</p></div>"
+    assert "Some words" not in text_of(f"<main><div class='post-body'>{question}</div>{apart}</main>")

@@ -38,3 +38,10 @@ def test_a_feed_is_a_document_without_links() -> None:
     assert document.is_list
     assert document.links == ()
     assert feed_document(URL, (("Content-Type", "application/zip"),), ATOM.encode()) is None
+
+
+def test_the_text_of_an_empty_feed_is_its_title() -> None:
+    empty = (
+        '<rss version="2.0"><channel><title>Courier &amp; Post</title><lastBuildDate>{}</lastBuildDate></channel></rss>'
+    )
+    assert [feed_text(empty.format(day).encode(), URL) for day in ("Monday", "Tuesday")] == ["Courier & Post"] * 2
