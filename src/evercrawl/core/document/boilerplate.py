@@ -18,76 +18,20 @@ LINKED_ASIDE, SURE_ASIDE, COMMENTS, CONTENTS, ASIDE_TAG = range(6, 11)
 small, if links, for sure; comments and tables of contents, which are content where a page has nothing else; an aside
 element."""
 
-# Navigation and overlays. Layouts are named after these too.
-_LAYOUT_NAMES = (
-    "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
-    " footer masthead toolbar sphinxsidebar pagination paginator pager paging linklist quicklinks"
-    " ad ads popup modal lightbox login signup signin aside foot"
-)
-_COMMENT_NAMES = "comment comments commentlist commentaires comentarios comentários kommentare commenti"
-# Related pages, sharing and adverts.
-_ASIDE_NAMES = (
-    "disqus respond related relatedposts relatedarticles relacionadas relacionados correlati recommend recommended"
-    " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
-    " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
-    " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
-    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible"
-    " printfooter printonly catlinks"
-)
-_SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination paginator pager"
-# About the content: bylines, dates, captions.
-_SMALL_NAMES = (
-    "share shares social socials teilen compartir partager follow promotion anzeige banner banners cookie consent"
-    " subscribe subscription paywall overlay tooltip dropdown widget widgets tags taglist tagcloud rating ratings vote"
-    " skip sponsor byline bylines author authors autor auteur autore authorbox bio dateline timestamp date datum fecha"
-    " pubdate postmeta articlemeta metadata copyright disclaimer caption captions newscaption imagecaption"
-    " photocaption bildunterschrift legende credit credits gallery slideshow carousel readmore register image images"
-    " img photo photos picture pictures foto bild thumbnail thumb"
-)
-_SMALL_PAIRS = (
-    "post meta,entry meta,article meta,story meta,meta info,post info,article info,post date,entry date"
-    ",article date,publish date,published date,article footer,post footer,entry footer,content footer"
-    ",story footer,article tools,story tools,read more,more news,more stories,more articles,more posts"
-    ",more from,most read,most viewed,see also,read also,also like,read next,up next,next post,prev post"
-    ",prev next,next prev,previous next,next previous"
-    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,site header"
-    ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
-    ",photo credit,img credit,donate box,call action,wp caption,branch info,clone url,clone urls,clone box,repo url"
-    ",help text,help block,form text,field help,field hint"
-)
-_LINKED_NAMES = "teaser teasers promo promos help tabs tabnav"
-_BODY_NAMES = (
-    "articlebody articletext articlecontent storybody storytext storycontent postbody postcontent posttext"
-    " entrycontent entrybody bodytext bodycopy maintext newstext newscontent contentbody fulltext"
-    " artikeltext artikelinhalt beitragstext"
-)
-_MAIN_NAMES = (
-    "main content maincontent contentmain pagecontent bodycontent contentbody contentarea mainbody primary document"
-)
-_TEXTS = "article story entry post blog news artikel beitrag articulo articolo noticia nota"
-_PARTS = "body content text copy inhalt texto testo contenu cuerpo main"
-_MODIFIER_NAMES = "has with no is not tag category cat elementor enable enabled show supports label"
 
-_SURE_ASIDE_WORDS = frozenset(_SURE_NAMES.split())
-_LAYOUT_ASIDE_WORDS = frozenset(_LAYOUT_NAMES.split())
-_ASIDE_WORDS = frozenset(_ASIDE_NAMES.split())
-_COMMENT_WORDS = frozenset(_COMMENT_NAMES.split())
-_MAIN_WORDS = frozenset(_MAIN_NAMES.split())
-_SMALL_ASIDE_WORDS = frozenset(_SMALL_NAMES.split())
-_SMALL_ASIDE_PAIRS = frozenset(_SMALL_PAIRS.split(","))
-_LINKED_ASIDE_WORDS = frozenset(_LINKED_NAMES.split())
-_BODY_WORDS = frozenset(_BODY_NAMES.split())
-_BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in _PARTS.split()) | {
-    "markdown body",
-    "parser output",
-    "body copy",
-    "body text",
-    "rich text",
-}
+def _read_lists(name: str) -> dict[str, list[str]]:
+    """Return the lists of a file by their titles, which stand in brackets; its entries are on lines or between ";"."""
+    text = files("evercrawl.core.document").joinpath(name).read_text("utf-8")
+    kinds = (part.partition("]\n") for part in text.split("[")[1:])
+    return {kind: [one for one in map(str.strip, re.split("[;\n]", lines)) if one] for kind, _, lines in kinds}
+
+
+_NAMES = {kind: frozenset(names) for kind, names in _read_lists("names.txt").items()}
+_BODY_PAIRS = {f"{text} {part}" for text in _NAMES["texts"] for part in _NAMES["parts of texts"]} | _NAMES["bodies"]
 # `hidden`, but not `field-label-hidden`.
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
 # A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
-_MODIFIER_WORDS = frozenset(_MODIFIER_NAMES.split())
+_MODIFIER_WORDS = _NAMES["modifiers"]
 _BY_STRENGTH = (SURE_ASIDE, ASIDE, COMMENTS, CONTENTS, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT, MAIN_PART)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
@@ -132,31 +76,31 @@ def _classify_name(name: str) -> int:
     is_random = name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)  # Such as `hJpAdR`.
     if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or is_random:
         return NEUTRAL
-    if _COMMENT_WORDS.isdisjoint(words):
+    if _NAMES["comments"].isdisjoint(words):
         return _classify_words(words)
-    return ASIDE if _classify_words([word for word in words if word not in _COMMENT_WORDS]) > CONTENT else COMMENTS
+    return ASIDE if _classify_words([word for word in words if word not in _NAMES["comments"]]) > CONTENT else COMMENTS
 
 
 def _classify_words(words: list[str]) -> int:
     if words and words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
-    if len(words) == 1 and words[0] in _SURE_ASIDE_WORDS:
+    if len(words) == 1 and words[0] in _NAMES["sure asides"]:
         return SURE_ASIDE
     if words[-1:] == ["toc"] or "tableofcontents" in words or "of contents" in pairs:
         return CONTENTS
-    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words)
-    if not _ASIDE_WORDS.isdisjoint(words) or (is_layout and len(words) == 1):
+    is_layout = not _NAMES["layouts"].isdisjoint(words)
+    if not _NAMES["asides"].isdisjoint(words) or (is_layout and len(words) == 1):
         return ASIDE
     if is_layout:
         return LAYOUT_ASIDE
-    if not _SMALL_ASIDE_WORDS.isdisjoint(words) or not _SMALL_ASIDE_PAIRS.isdisjoint(pairs):
+    if not _NAMES["small asides"].isdisjoint(words) or not _NAMES["small asides"].isdisjoint(pairs):
         return SMALL_ASIDE
-    if not _LINKED_ASIDE_WORDS.isdisjoint(words):
+    if not _NAMES["linked asides"].isdisjoint(words):
         return LINKED_ASIDE
-    if not _BODY_WORDS.isdisjoint(words) or not _BODY_PAIRS.isdisjoint(pairs):
+    if not _NAMES["bodies"].isdisjoint(words) or not _BODY_PAIRS.isdisjoint(pairs):
         return CONTENT
-    return MAIN_PART if "".join(words) in _MAIN_WORDS else NEUTRAL
+    return MAIN_PART if "".join(words) in _NAMES["middles"] else NEUTRAL
 
 
 _VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
@@ -334,14 +278,7 @@ _COUNT_LINE = re.compile(
 )
 
 
-def _read_phrases() -> dict[str, list[str]]:
-    """Return the phrases of whole lines (with any punctuation at their ends) and of starts of lines by their kind."""
-    text = files("evercrawl.core.document").joinpath("phrases.txt").read_text("utf-8")
-    kinds = (part.partition("]\n") for part in text.split("[")[1:])
-    return {kind: [one for one in map(str.strip, re.split("[;\n]", lines)) if one] for kind, _, lines in kinds}
-
-
-_PHRASES = _read_phrases()
+_PHRASES = _read_lists("phrases.txt")  # Whole lines, with any punctuation at their ends, and starts of lines.
 _RIGHTS = tuple(_PHRASES["rights"])
 _WHOLE_LINES = dict.fromkeys(_PHRASES["lines"], DROP_LINE) | dict.fromkeys(_PHRASES["sections"], DROP_SECTION)
 _LINE_START_ACTIONS = dict.fromkeys(_PHRASES["line starts"], DROP_LINE) | dict.fromkeys(
