@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import stat
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +17,7 @@ from evercrawl.web.access_control import COOKIE, RateLimit
 from evercrawl.web.auth import AccessScope, AuthStore
 from evercrawl.web.login import OneTimeLink, local_path
 from evercrawl.web.route import API
-from evercrawl.web.serve import ServeOptions, WebService, is_loopback
+from evercrawl.web.serve import ServeOptions, WebService, is_loopback, open_sockets
 from evercrawl.web.views import ACTIONS, VIEWS
 from tests.web.client import TestClient
 from tests.web.conftest import Interface, closed, opened
@@ -242,6 +244,28 @@ def test_read_only_changes_nothing(story: Path):
     for one in service.sockets:
         one.close()
     service.auth.close()
+
+
+@pytest.mark.parametrize("bind", ["127.0.0.1", "::1"])
+def test_answers_are_sent_at_once(bind: str):
+    """An answer is written in two parts; without TCP_NODELAY the second waits 40 ms for the client's confirmation."""
+
+    async def no_delay(listener: socket.socket) -> bool:
+        accepted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def look(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(
+                bool(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            )
+            writer.close()
+
+        async with await asyncio.start_server(look, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname()[:2])
+            writer.close()
+            return await accepted
+
+    for listener in open_sockets(ServeOptions(bind=bind, port=0)):
+        assert asyncio.run(no_delay(listener))
 
 
 def test_remote_access_needs_a_login(tmp_path: Path):

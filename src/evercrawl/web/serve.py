@@ -369,7 +369,7 @@ def open_sockets(options: ServeOptions) -> list[socket.socket]:
 def _listen(bind: str, port: int) -> socket.socket:
     host = "127.0.0.1" if bind == "localhost" else bind.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    one = socket.socket(family, socket.SOCK_STREAM)
+    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only then.
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         one.bind((host, port))
