@@ -87,6 +87,13 @@ _NOT_NESTING = (
     | {b""}
 )
 _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
+# Start tags with nothing but text before their end tag, other than the above. Values with < do not count: so that
+# every < ends the search for one tag.
+_LEAVES = re.compile(
+    rb"<(?!%(not_nesting)s)([A-Za-z][^\t\n\f\r /><]*+)(?:%(between)s[^\t\n\f\r /><][^\t\n\f\r />=<]*+"
+    rb"(?:%(equals)s(?:\"[^\"<]*+\"|'[^'<]*+'|[^\t\n\f\r >\"'<][^\t\n\f\r ><]*+)|(?!%(equals)s)))*+%(between)s>[^<]*+</\1>"
+    % (_PARTS | {b"not_nesting": b"|".join(start[1:] for start in _NOT_NESTING_STARTS)})
+)
 # Except list items in descriptions in list items.
 _SAME_ITEMS = {b"li": (b"li",), b"dt": (b"dt", b"dd"), b"dd": (b"dt", b"dd")}
 _NOT_NESTING_BUT_ITEMS = _NOT_NESTING - {slash + name for name in _SAME_ITEMS for slash in (b"", b"/")}
@@ -152,7 +159,11 @@ def _may_nest(body: bytes, count: int, *, is_mixed: bool) -> bool:
             break
         count -= body.count(harmless)
     count += _nesting_items(body)
-    return count > HARMLESS_TAGS or (count > MAX_NESTING and count * tags > HARMLESS_STEPS)
+    return _is_too_many(count, tags) and _is_too_many(count - len(_LEAVES.findall(body)), tags)
+
+
+def _is_too_many(nesting: int, tags: int) -> bool:
+    return nesting > HARMLESS_TAGS or (nesting > MAX_NESTING and nesting * tags > HARMLESS_STEPS)
 
 
 def _nesting_items(body: bytes) -> int:

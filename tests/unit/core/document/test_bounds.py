@@ -14,6 +14,7 @@ from evercrawl.core.document.bounds import (
     MAX_MARKUP_BYTES,
     MAX_NESTING,
     MAX_TAGS,
+    _may_nest,
     truncate_markup,
 )
 from evercrawl.core.document.elements import parse_tree
@@ -55,11 +56,24 @@ def test_a_long_script_is_not_a_long_tag() -> None:
         b"<li>a<dt>",
         b"<LI x=1>a<DD>b",
         b"<svg></svg><dd><ul></li><li>",
+        b'<span a="x>y</span>">',
+        b"<span a=x' b='c>y</span>'>",
+        b'<span a = "x>y</span>" b>',
+        b"<span.x>y</span>",
+        b"<span\x0b>y</span>",
+        b"<i a='<b c=\"'><u d='\">x</b>'>",
     ],
 )
 def test_deep_nesting_is_cut(unit: bytes) -> None:
     page = unit * (2_000_000 // len(unit))
     assert len(truncate_markup(page)) <= len(unit) * (MAX_NESTING + 1)
+
+
+@pytest.mark.parametrize("leaf", [b"<b>x</b>", b"<SPAN a = 'b>' c=\"d\"e=f g>x</SPAN>", b"<dt/>x</dt>"])
+def test_elements_with_nothing_but_text_do_not_count(leaf: bytes) -> None:
+    """So that long pages are seldom measured tag by tag."""
+    assert not _may_nest(leaf * 10_000, 20_000, is_mixed=False)
+    assert not _may_nest(leaf * 10_000, 20_000, is_mixed=True)
 
 
 @pytest.mark.parametrize("before", [b"", b"<table>"])
