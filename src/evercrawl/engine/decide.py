@@ -317,11 +317,10 @@ def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
 def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
     """Pay the page's credit to its links; a page whose links were not seen keeps it.
     Links of a duplicate get nothing: the page that it duplicates has paid them."""
-    outcome = decision.outcome
+    outcome, content = decision.outcome, decision.content
     has_seen_links = outcome.reason in SELECTION_REASONS and isinstance(facts.answer, Fetched)
-    if isinstance(facts.answer, NotModified) or (
-        outcome.changed is None and outcome.due_us is not None and not has_seen_links
-    ):
+    has_failed = outcome.changed is None and outcome.due_us is not None and not has_seen_links
+    if isinstance(facts.answer, NotModified) or has_failed or (content is not None and content.is_known):
         return decision
     return decision._replace(credit=CreditPlan(pays=True, expands=outcome.outcome is not Outcome.DUPLICATE))
 

@@ -133,11 +133,12 @@ class Content(NamedTuple):
 
     digest: bytes
     sha1: bytes
-    document: Document | None = None  # None: no handler knows the media type.
+    document: Document | None = None  # None: no handler knows the media type, or `is_known`.
     original: OriginalRecord | None = None  # Where these bytes are archived already.
     past: Past = Past()
     comparison: Comparison | None = None  # None: the first visit, or the same bytes as before.
     fields: FieldComparison | None = None  # None: no field is read from this page.
+    is_known: bool = False  # The bytes of a stored version of the page, so that they were not parsed again.
 
 
 class NearText(NamedTuple):

@@ -26,6 +26,7 @@ from evercrawl.engine.decide import fetched_outcome, redirect_refusal, scope_ref
 from evercrawl.engine.decision import Comparison, Content, Decision, PageKnowledge, Past, Policy, Related, SiteKnowledge
 from evercrawl.engine.duplicates import MAX_COPIES, Duplicates, may_have_changed
 from evercrawl.engine.interpret import (
+    QUICK_BYTES,
     CompareTask,
     compare,
     compare_long,
@@ -89,11 +90,14 @@ class ContentReader:
         self._original_of = original_of
         self._policy = policy
 
-    async def read(self, page: Page, answer: Fetched, *, now: datetime) -> Content:
-        """Return the content of an answer, parsed and compared."""
+    async def read(self, page: Page, answer: Fetched, *, now: datetime, may_know: bool = False) -> Content:
+        """Return the content of an answer, parsed and compared.
+        `may_know`: the bytes of a stored version of the page would not be judged differently now."""
         digest = content_digest(answer.body)
         original = await self._original_of(digest)
         past = await self._past(page, digest)
+        if may_know and past.is_same and original is not None and original.page_id == page.id:
+            return Content(digest, payload_sha1(answer.exchange.wire_body), None, original, past, is_known=True)
         site = await self._change.of(page.site_id)
         document = await parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
         note = answer.rendering
@@ -292,7 +296,7 @@ class VisitReader:
 
     async def _look_up_content(self, turn: Visit, answer: Fetched, *, now: datetime) -> Related:
         page, policy = turn.page, self._policy
-        content = await self._contents.read(page, answer, now=now)
+        content = await self._contents.read(page, answer, now=now, may_know=await self._may_know(page, answer))
         popular = self._runtime.popular
         found = links_in(page, content.document, popular=popular, now_us=to_us(now), policy=policy)
         own, others = self._links.split(found.candidates)
@@ -306,6 +310,17 @@ class VisitReader:
         content = self._contents.compare_content(page, answer, content, change, now=now)
         targets = self._links.targets(links.own)
         return related._replace(content=content, duplicates=duplicates, targets=targets)
+
+    async def _may_know(self, page: Page, answer: Fetched) -> bool:
+        """Return whether only the content of an answer decides about it, so that stored bytes need not be parsed."""
+        policy = self._policy
+        if page.version == 0 or page.duplicate_of is not None or answer.rendering is not None:
+            return False
+        if len(answer.body) > QUICK_BYTES or policy.is_focused or self._knowledge.credit.is_exact:
+            return False
+        if policy.scope.selection(page.url).reads_content or rules_for(page.url, policy.fields.rules()):
+            return False
+        return await self._probes.soft_404_state(page.site_id, looks_like_not_found=False) is None
 
     async def _look_up_target(
         self, page: Page, answer: Moved, known: PageKnowledge, *, now: datetime
@@ -343,7 +358,7 @@ class VisitReader:
             SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts),
             knowledge.revisits.level(),
             knowledge.credit.weight(page)
-            if isinstance(answer, NotModified)
+            if isinstance(answer, NotModified) or (content is not None and content.is_known)
             else knowledge.credit.weight_after_visit(page),
             knowledge.revisits.announced_at(page.id),
             knowledge.revisits.is_requested(page.id),

@@ -91,8 +91,8 @@ _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li "
 # every < ends the search for one tag.
 _LEAVES = re.compile(
     rb"<(?!%(not_nesting)s)([A-Za-z][^\t\n\f\r /><]*+)(?:%(between)s[^\t\n\f\r /><][^\t\n\f\r />=<]*+"
-    rb"(?:%(equals)s(?:\"[^\"<]*+\"|'[^'<]*+'|[^\t\n\f\r >\"'<][^\t\n\f\r ><]*+)|(?!%(equals)s)))*+%(between)s>[^<]*+</\1>"
-    % (_PARTS | {b"not_nesting": b"|".join(start[1:] for start in _NOT_NESTING_STARTS)})
+    rb"(?:%(equals)s(?:\"[^\"<]*+\"|'[^'<]*+'|[^\t\n\f\r >\"'<][^\t\n\f\r ><]*+)|(?!%(equals)s)))*+%(between)s>"
+    rb"[^<]*+</\1>" % (_PARTS | {b"not_nesting": b"|".join(start[1:] for start in _NOT_NESTING_STARTS)})
 )
 # Except list items in descriptions in list items.
 _SAME_ITEMS = {b"li": (b"li",), b"dt": (b"dt", b"dd"), b"dd": (b"dt", b"dd")}

@@ -109,6 +109,11 @@ class Selection:
         """Whether images and other parts of pages may be wanted."""
         return bool(self.fetch_types or self.media_types)
 
+    @property
+    def reads_content(self) -> bool:
+        """Whether a page is kept or not for what it says."""
+        return bool(self.languages or self.newer_than or self.older_than or self.keywords or self.exclude_keywords)
+
     def accepts_file_type(self, kind: str) -> bool:
         """Whether the extension of a URL promises a type of file that may be wanted."""
         return may_be_of_type(kind, self.media_types) if self.media_types else kind in self.fetch_types
