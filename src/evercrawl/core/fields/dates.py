@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from importlib.resources import files
 from itertools import islice
 from unicodedata import normalize
 
@@ -109,89 +110,9 @@ def _mail_date(text: str) -> date | None:
 
 # Names of months, from January on; other forms of a name after a slash. Pages also write their first letters alone.
 
-_MONTHS = {
-    "en": "january february march april may june july august september october november december",
-    "de": "januar/jänner februar märz/maerz april mai juni juli august september oktober november dezember",
-    "fr": "janvier février/fevrier mars avril mai juin juillet août/aout septembre octobre novembre "
-    "décembre/decembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre noviembre "
-    "diciembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "pt": "janeiro fevereiro março/marco abril maio junho julho agosto setembro outubro novembro dezembro",
-    "ca": "gener febrer març abril maig juny juliol agost/ag setembre octubre novembre desembre",
-    "nl": "januari februari maart/mrt april mei juni juli augustus september oktober november december",
-    "sv": "januari februari mars april maj juni juli augusti september oktober november december",
-    "da": "januar februar/feber marts april maj juni juli august september oktober november december",
-    "pl": "stycznia/styczeń lutego/luty marzec/marca kwietnia/kwiecień maja czerwiec/czerwca lipiec/lipca "
-    "sierpnia/sierpień września/wrzesień października listopada grudzień/grudnia",
-    "cs": "ledna/leden února března/březen dubna/duben května/květen června/červen/čvn "
-    "července/červenec/čvc srpna/srpen září října/říjen listopadu prosince/prosinec",
-    "ru": "января/январь февраля/февраль/фев марта апреля/апрель мая/май июня/июнь июля/июль августа "
-    "сентября/сентябрь/сен октября/октябрь ноября/ноябрь/ноя декабря/декабрь",
-    "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta "
-    "lokakuuta marraskuuta joulukuuta",
-    "nb": "januar februar mars april mai juni juli august september oktober november desember",
-    "is": "janúar febrúar mars apríl maí júní júlí ágúst september október nóvember desember",
-    "et": "jaanuar veebruar märts aprill mai juuni juuli august september oktoober november detsember",
-    "lv": "janvāris februāris marts aprīlis maijs jūnijs jūlijs augusts septembris oktobris novembris "
-    "decembris",
-    "lt": "sausio/sausis vasario/vasaris kovas/kovo balandžio/balandis gegužės birželio/birželis "
-    "liepos/liepa rugpjūčio/rugpjūtis rugsėjis/rugsėjo spalio/spalis lapkričio/lapkritis "
-    "gruodžio/gruodis",
-    "sk": "januára februára marca/marec apríla mája júna júla augusta septembra/september októbra/október "
-    "novembra/november decembra/december",
-    "sl": "januar februar marec april maj junij julij avgust september oktober november december",
-    "hr": "siječnja/siječanj veljače/veljača ožujka/ožujak travnja/travanj svibnja/svibanj lipnja/lipanj "
-    "srpnja/srpanj kolovoza rujna/rujan listopada studenoga/studeni prosinca/prosinac",
-    "sr": "јануар/januar фебруар/februar март/mart април/april мај/maj јун/jun јул/jul август/avgust "
-    "септембар/septembar октобар/oktobar новембар/novembar децембар/decembar",
-    "bs": "januar februar mart april maj juni juli august septembar oktobar novembar decembar",
-    "bg": "януари февруари март април май юни юли август септември октомври ноември декември",
-    "mk": "јануари февруари март април мај јуни јули август септември октомври ноември декември",
-    "uk": "січень/січня лютого/лютий березень/березня квітень/квітня травень/травня червень/червня "
-    "липень/липня серпень/серпня вересень/вересня жовтень/жовтня листопада грудень/грудня",
-    "be": "студзеня/студзень лютага/люты сакавіка красавіка мая/май чэрвеня/чэрвень ліпеня/ліпень "
-    "жнівень/жніўня верасень/верасня кастрычніка лістапада снежань/снежня",
-    "ro": "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie/nov "
-    "decembrie",
-    "hu": "január február március április május június július augusztus szeptember október november "
-    "december",
-    "el": "ιανουαρίου/ιανουάριοσ φεβρουαρίου/φεβρουάριοσ μαρτίου/μάρτιοσ απριλίου/απρίλιοσ μαΐου/μάιοσ "
-    "ιουνίου/ιούνιοσ ιουλίου/ιούλιοσ αυγούστου/αύγουστοσ σεπτεμβρίου/σεπτέμβριοσ οκτωβρίου/οκτώβριοσ "
-    "νοεμβρίου/νοέμβριοσ δεκεμβρίου/δεκέμβριοσ",
-    "tr": "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
-    "az": "yanvar fevral mart aprel may iyun/iyn iyul/iyl avqust sentyabr oktyabr noyabr dekabr",
-    "kk": "қаңтар ақпан наурыз сәуір мамыр маусым шілде тамыз қыркүйек қазан қараша желтоқсан",
-    "uz": "yanvar fevral mart aprel may iyun/iyn iyul/iyl avgust sentabr oktabr noyabr dekabr",
-    "ka": "იანვარი თებერვალი მარტი აპრილი მაისი ივნისი ივლისი აგვისტო სექტემბერი ოქტომბერი ნოემბერი "
-    "დეკემბერი",
-    "hy": "հունվարի/հնվ փետրվարի/փտվ մարտի/մրտ ապրիլի մայիսի/մյս հունիսի/հնս հուլիսի/հլս օգոստոսի/օգս "
-    "սեպտեմբերի հոկտեմբերի նոյեմբերի դեկտեմբերի",
-    "sq": "janar shkurt mars prill maj qershor korrik gusht shtator tetor nëntor dhjetor",
-    "eu": "urtarrila otsaila martxoa apirila maiatza ekaina uztaila abuztua iraila urria azaroa abendua",
-    "gl": "xaneiro febreiro marzo abril maio xuño xullo agosto setembro outubro novembro decembro",
-    "cy": "ionawr chwefror mawrth ebrill mai mehefin gorffennaf awst medi hydref tachwedd rhagfyr",
-    "ga": "eanáir feabhra márta aibreán bealtaine meitheamh iúil lúnasa mfómh dfómh samhain nollaig",
-    "sw": "januari februari machi aprili mei juni julai agosti septemba oktoba novemba desemba",
-    "af": "januarie februarie maart/mrt april mei junie julie augustus september oktober november desember",
-    "ar": "يناير فبراير/شباط مارس/آذار أبريل/ابريل/نيسان مايو/أيار يونيو/يونيه/حزيران "
-    "يوليو/يوليوز/يوليه/تموز أغسطس/اغسطس/غشت/آب سبتمبر/شتنبر/أيلول أكتوبر/اكتوبر نوفمبر/نونبر "
-    "ديسمبر/دجنبر",
-    "fa": "ژانویهٔ فوریهٔ مارس آوریل مهٔ ژوئن ژوئیهٔ اوت سپتامبر اکتبر نوامبر دسامبر",
-    "ur": "جنوری فروری مارچ اپریل مئی جون جولائی اگست ستمبر اکتوبر نومبر دسمبر",
-    "he": "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר",
-    "hi": "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
-    "bn": "জানুয়ারী ফেব্রুয়ারী মার্চ এপ্রিল মে জুন জুলাই আগস্ট সেপ্টেম্বর অক্টোবর নভেম্বর ডিসেম্বর",
-    "ta": "ஜனவரி பிப்ரவரி மார்ச் ஏப்ரல் மே ஜூன் ஜூலை ஆகஸ்ட் செப்டம்பர் அக்டோபர் நவம்பர் டிசம்பர்",
-    "te": "జనవరి ఫిబ్రవరి మార్చి ఏప్రిల్ మే జూన్ జులై ఆగస్టు సెప్టెంబర్ అక్టోబర్ నవంబర్ డిసెంబర్",
-    "mr": "जानेवारी फेब्रुवारी मार्च एप्रिल मे जून जुलै ऑगस्ट सप्टेंबर ऑक्टोबर नोव्हेंबर डिसेंबर",
-    "gu": "જાન્યુઆરી ફેબ્રુઆરી માર્ચ એપ્રિલ મે જૂન જુલાઈ ઑગસ્ટ સપ્ટેમ્બર ઑક્ટોબર નવેમ્બર ડિસેમ્બર",
-    "th": "มกราคม/มค กุมภาพันธ์/กพ มีนาคม/มีค เมษายน/เมย พฤษภาคม/พค มิถุนายน/มิย กรกฎาคม/กค สิงหาคม/สค "
-    "กันยายน/กย ตุลาคม/ตค พฤศจิกายน/พย ธันวาคม/ธค",
-    "id": "januari februari maret april mei juni juli agustus september oktober november desember",
-    "ms": "januari februari mac april mei jun julai ogos september oktober november disember",
-    "fil": "enero pebrero marso abril mayo hunyo hulyo agosto setyembre oktubre nobyembre disyembre",
-}  # fmt: skip
+_MONTHS = dict(
+    line.split(" ", 1) for line in files("evercrawl.core.fields").joinpath("months.txt").read_text("utf-8").splitlines()
+)
 _COMMON = 14  # So many languages come first where a name means different months.
 
 
