@@ -26,12 +26,14 @@ SECTIONS = (
     ("Reference", ("reference", "stability.md", "formats")),
 )  # By need: first what a newcomer looks for.
 _LINK = re.compile(r"(\]\()((?:\.\./)+[^)\s]+)(\))")
+_COMMENT = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)  # Before the heading it would hide the page's title.
 _LOADED = re.compile(r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="((?:https?:)?//[^"]+)"')
 _LOCAL = re.compile(r'(?:href|src)="([^":?#][^":?#]*)(?:[?#][^"]*)?"')
 
 
 def page_order() -> list[dict[str, Any]]:
-    """Return the pages in the order of the site; each page once."""
+    """Return the pages in the order of the site, those of a folder as the index names them; each page once."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
     listed: set[Path] = set()
     order: list[dict[str, Any]] = [{"Home": "index.md"}]
     for title, names in SECTIONS:
@@ -39,11 +41,21 @@ def page_order() -> list[dict[str, Any]]:
         for name in names:
             place = DOCS / name
             pages += [
-                page for page in ([place] if place.is_file() else sorted(place.glob("*.md"))) if page not in listed
+                page
+                for page in (
+                    [place] if place.is_file() else sorted(place.glob("*.md"), key=lambda one: _rank(one, index))
+                )
+                if page not in listed
             ]
             listed.update(pages)
         order.append({title: [str(page.relative_to(DOCS)) for page in pages]})
     return order
+
+
+def _rank(page: Path, index: str) -> tuple[int, str]:
+    """Return where the index names a page; pages that it does not name come last."""
+    found = index.find(f"({page.relative_to(DOCS)})")
+    return (found if found >= 0 else len(index), page.name)
 
 
 def on_config(config: Any) -> Any:
@@ -67,7 +79,9 @@ def outside_links(text: str, page: Path) -> str:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Rewrite the links of a page."""
-    folders = re.sub(r"\]\((?:\.\./)?decisions/\)", "](decisions/0001-shards-and-layers.md)", markdown)
+    folders = re.sub(
+        r"\]\((?:\.\./)?decisions/\)", "](decisions/0001-shards-and-layers.md)", _COMMENT.sub("", markdown)
+    )
     return outside_links(folders, DOCS / page.file.src_path)
 
 

@@ -169,6 +169,21 @@ def test_the_site_lists_every_page_once() -> None:
     assert re.fullmatch(r"\[a\]\(https://\S+/deploy/x\.yaml\) \[b\]\(\.\./index\.md\)", outside)
 
 
+@pytest.mark.slow
+def test_the_site_is_built_and_its_links_lead_somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = load_script(DOCS / "build_site.py")
+    monkeypatch.setattr(site, "SITE", tmp_path)
+    site.main()
+    (built,) = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert len(list(built.rglob("*.html"))) >= len(list(DOCS.rglob("*.md")))
+    assert (built / "search" / "search_index.json").is_file()
+    (built / "index.html").write_text(
+        '<a href="missing.html">x</a><script src="https://cdn.example.org/x.js"></script>'
+    )
+    assert site.broken_links(built) == ["index.html: missing.html"]
+    assert site.foreign_loads(built) == ["https://cdn.example.org/x.js"]
+
+
 def test_named_source_files_exist() -> None:
     package = REPOSITORY / "src" / "evercrawl"
     _report([f"{place} names {name}" for _, place, name in _found(_PACKAGE_PATH) if not (package / name).exists()])
