@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import click
+import pytest
 
 from evercrawl.cli.commands.crawl import FLAG_KEYS
 from evercrawl.cli.main import COMMANDS, root
