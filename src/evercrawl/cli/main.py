@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -139,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
     gc.set_threshold(GC_THRESHOLD)
     code = run(sys.argv[1:] if arguments is None else arguments)
-    gc.freeze()  # Nothing that a crawl leaves is searched for cycles again when Python ends.
+    # Nothing that a crawl leaves is searched for cycles again when Python ends. DuckDB reports what is left as leaked.
+    (gc.unfreeze if "duckdb" in sys.modules else gc.freeze)()
     sys.exit(code)
 
 
@@ -172,9 +174,18 @@ def run(arguments: Sequence[str]) -> int:
         return _print_bug(error, cli)
 
 
+_PLAIN_WORDS = (
+    (r"a valid (integer|float)( range)?\.", "a number."),
+    (r"in the range (\S+)<=x<=(\S+)\.", r"from \1 to \2."),
+    (r"in the range x>=(\S+)\.", r"\1 or more."),
+)  # What click says of numbers, in words.
+
+
 def _print_usage_error(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = error.format_message()
+    for pattern, words in _PLAIN_WORDS:
+        message = re.sub(pattern, words, message)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(message, err=True)
         return

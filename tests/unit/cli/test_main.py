@@ -63,6 +63,9 @@ def test_aliases_name_commands() -> None:
     [
         (["crwal"], 2, "did you mean 'crawl'?"),
         (["alert", "ad"], 2, "did you mean 'add'?"),
+        (["serve", "--port", "80x"], 2, "'80x' is not a number."),
+        (["serve", "--port", "99999"], 2, "99999 is not from 0 to 65535."),
+        (["alert", "log", "-n", "0"], 2, "0 is not 1 or more."),
         (["crawl", "--wrokers", "3"], 2, "no such option '--wrokers'"),
         (["crawl", "--max-pags", "3"], 2, "'--max-pages'"),
         (["crawl"], 2, "give a URL"),
