@@ -170,6 +170,8 @@ def run(arguments: Sequence[str]) -> int:
         return _print_error(error)
     except OSError as error:
         return _print_file_error(error) if _is_file_error(error) else _print_bug(error, cli)
+    except ModuleNotFoundError as error:
+        return _print_missing_extra(error, cli)
     except Exception as error:
         return _print_bug(error, cli)
 
@@ -220,6 +222,16 @@ def _print_bug(error: Exception, cli: CliContext) -> int:
 
         click.echo(mask_passwords("".join(traceback.format_exception(error))), err=True)
     return ExitCode.ERROR
+
+
+def _print_missing_extra(error: ModuleNotFoundError, cli: CliContext) -> int:
+    from evercrawl.collection.doctor import EXTRAS
+
+    extra = next((extra for extra, (module, _) in EXTRAS.items() if module == error.name), None)
+    if extra is None:
+        return _print_bug(error, cli)
+    click.echo(f"evercrawl: this needs an extra: pip install 'evercrawl[{extra}]' ({error.name} is missing)", err=True)
+    return ExitCode.USAGE
 
 
 def _close_broken_pipe() -> int:

@@ -54,6 +54,8 @@ def back_up(collection: Path, settings: Settings, target: Path) -> Backup:
         raise ConfigError(
             "the state is in PostgreSQL: back it up with pg_dump, and the folder with rsync (see the docs)"
         )
+    if target.parts and target.parts[0].endswith(":"):
+        raise ConfigError(f"{target.parts[0]}//… is not a folder; back up to a folder, and copy it from there")
     if target.exists() and any(target.iterdir()) and not (target / MANIFEST).exists() and not is_collection(target):
         raise ConfigError(f"{target} is not empty and not a backup; give a new folder")
     if target.resolve().is_relative_to(collection.resolve()):

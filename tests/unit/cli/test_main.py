@@ -112,10 +112,12 @@ def test_a_refused_crawl_leaves_no_folder_behind(flags: list[str], tmp_path: Pat
         (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, "vg: Permission denied"),
         (OSError(28, "No space left on device"), 5, "cannot use a file: No space left on device"),
         (OSError(9, "Bad file descriptor"), 1, "this is a bug in evercrawl"),
+        (ModuleNotFoundError("no", name="asyncpg"), 2, "needs an extra: pip install 'evercrawl[postgres]'"),
+        (ModuleNotFoundError("no", name="evercrawl.gone"), 1, "this is a bug in evercrawl"),
     ],
 )
-def test_a_file_error_is_not_reported_as_a_bug(
-    error: OSError, code: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_missing_files_and_extras_are_not_reported_as_bugs(
+    error: Exception, code: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error

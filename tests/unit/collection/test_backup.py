@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import evercrawl
@@ -59,6 +61,8 @@ def test_what_is_no_backup_is_refused_and_nothing_changes(tmp_path):
     collection, target = made(tmp_path), tmp_path / "backup"
     with pytest.raises(ConfigError, match="inside the collection"):
         back_up(collection.path, collection.settings, collection.path / "backup")
+    with pytest.raises(ConfigError, match="is not a folder"):
+        back_up(collection.path, collection.settings, Path("s3://bucket/x"))
     target.mkdir()
     (target / "letter.txt").write_text("dear")
     with pytest.raises(ConfigError, match="not empty"):
