@@ -40,6 +40,7 @@ limits!(
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS, MAX_PHRASE_CHARS,
     MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, HARMLESS_TAGS, HARMLESS_BYTES,
+    HARMLESS_STEPS, MAX_TAGS, MAX_NESTING,
     MAX_INTERFACE_LINE_CHARS, MAX_LABEL_PIECES, MAX_LABEL_CHARS, MAX_CACHED_CHARS,
     MAX_MENTIONS, MAX_VALUE_BYTES,
 );
@@ -123,6 +124,8 @@ pub struct Config {
     pub sign_starts: HashSet<char>,
     pub more_signs: HashSet<char>,
     pub read_more: HashSet<String>,
+    /// Beginnings of tags that open no further level; end tags first.
+    pub not_nesting_starts: Vec<Vec<u8>>,
     pub closing_signs: HashSet<char>,
     pub final_signs: HashSet<char>,
     pub arrows: HashSet<char>,
@@ -205,6 +208,7 @@ impl Config {
             sign_starts: characters(from, "sign_starts")?,
             more_signs: characters(from, "more_signs")?,
             read_more: item(from, "read_more")?.extract()?,
+            not_nesting_starts: item(from, "not_nesting_starts")?.extract()?,
             closing_signs: characters(from, "closing_signs")?,
             final_signs: characters(from, "final_signs")?,
             arrows: characters(from, "arrows")?,

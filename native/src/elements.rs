@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::config::Config;
+use crate::nesting::may_nest;
 use crate::links::Links;
 use crate::text;
 use crate::tree::{Attribute, Node};
@@ -283,7 +284,7 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
             return false;
         }
     }
-    tags <= limits.HARMLESS_TAGS as usize // Of more, `truncate_markup` counts those that can nest.
+    tags <= limits.MAX_NESTING as usize || (tags <= limits.MAX_TAGS as usize && !may_nest(config, body, tags))
 }
 
 const MAX_ATTRIBUTES: usize = 31;
@@ -312,11 +313,11 @@ fn tag_bytes(rest: &[u8]) -> Option<usize> {
     None
 }
 
-fn is_space(byte: u8) -> bool {
+pub fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
-fn is_between(byte: u8) -> bool {
+pub fn is_between(byte: u8) -> bool {
     is_space(byte) || byte == b'/'
 }
 

@@ -6,6 +6,7 @@ mod hashes;
 mod interface_lines;
 mod links;
 mod main_text;
+mod nesting;
 mod paragraphs;
 mod snapshot;
 mod text;

@@ -86,6 +86,7 @@ def _settings() -> dict[str, Any]:
         "permalink_signs": paragraphs._PERMALINK_SIGNS,
         "sign_starts": "".join(paragraphs._SIGN_STARTS),
         "more_signs": paragraphs._MORE_SIGNS,
+        "not_nesting_starts": list(bounds._NOT_NESTING_STARTS),
         "read_more": set(paragraphs.READ_MORE),
         "closing_signs": boilerplate.CLOSING_SIGNS,
         "final_signs": "".join(main_text._FINAL_SIGNS),

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from evercrawl.core.change import snapshot
-from evercrawl.core.document import native_pass
-from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document import bounds, native_pass
+from evercrawl.core.document.bounds import HARMLESS_BYTES, truncate_markup
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.duplicates import minhash
 from evercrawl.core.traps import novelty
@@ -171,9 +171,27 @@ def test_most_pages_are_within_the_limits_on_markup() -> None:
 
 SOUP = (
     b"<div>|<div>|<div class='a'>|</div>|<span>|<table>|<svg>|<g/>|<p>|<DIV>|</DIV\n>|<!--|-->|<script>|</script "
+    b"|<i>x</i>|<i a='>'>x</i>|<dt a=b c>x</dt>|<b a=\"x>y</b>\">|<li\n>|<dd >"
     b"|<sec<tion>|<br>|< div|text|<a =\">\" b|<a b=c/>|\"|'|=|/| a| b=\"|<a\x0bb='|<i a='>' b>|>"
 ).split(b"|")
 """Pieces of damaged pages."""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_may_nest_is_counted_alike(seed: int) -> None:
+    """A page passes only if the reference need not measure it tag by tag, and without quotes always then."""
+    chance = Random(seed)
+    weights = [chance.random() ** 3 for _ in SOUP]
+    for size in (4_000, 9_000, 30_000):
+        page = b"".join(chance.choices(SOUP, weights, k=size)) + b" " * HARMLESS_BYTES
+        tags, lowered = page.count(b"<"), page.lower()
+        is_harmless = bounds._MAYBE_LONG_TAG.search(page) is None and (
+            tags <= bounds.MAX_NESTING
+            or not bounds._may_nest(page, tags, is_mixed=b"<svg" in lowered or b"<math" in lowered)
+        )
+        assert bool(native_pass.survey(page) & native_pass.IS_HARMLESS) <= is_harmless
+        if b'"' not in page and b"'" not in page:
+            assert bool(native_pass.survey(page) & native_pass.IS_HARMLESS) == is_harmless
 
 
 @pytest.mark.parametrize("seed", range(40))
