@@ -348,7 +348,7 @@ def test_from_the_first_start_to_the_first_notification(browser: Browser, tmp_pa
         env = {
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
             "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
-            "EVERCRAWL_PACE__DELAY": "0.1",
+            "EVERCRAWL_PACE__DELAY": "0.2",
             "EVERCRAWL_PACE__MODE": "unlimited",
             "EVERCRAWL_PACE__UNLIMITED_CONCURRENCY": "1",
             "EVERCRAWL_ALERTS__CHECK_INTERVAL": "0.5",
@@ -427,7 +427,7 @@ def _watch_the_crawl(page: Page, served: Served) -> None:
     _exclude_a_trap(page, served)
     page.goto(f"{served.address}/live")
     expect(page.locator("[data-live-state]")).to_have_text("No crawl is running.", timeout=30_000)
-    expect(page.get_by_text("pages fetched")).to_be_visible()
+    expect(page.get_by_text("pages visited")).to_be_visible()
     page.goto(f"{served.address}/runs")
     expect(page.locator("tbody tr")).to_have_count(1)
 
