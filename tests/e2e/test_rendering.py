@@ -249,6 +249,12 @@ VIEWS = {
     "cards": "root.innerHTML = [1, 2, 3, 4].map(n => `<div><b>card ${n}</b><button>Read more</button></div>`).join('');"
     " root.querySelectorAll('button').forEach((one, n) => one.onclick = () => {"
     " one.textContent = 'Read less'; one.before('the whole of ' + (n + 1)) })",
+    "listeners": "root.innerHTML = '<ul><li>one</li><li>two</li></ul><p>text</p>'; root.querySelectorAll('li').forEach("
+    "(one, n) => one.addEventListener('click', () => root.querySelector('p').textContent = 'tab number ' + n));"
+    " root.querySelector('ul').addEventListener('click', () => {})",
+    "pointer": "root.innerHTML = '<div>Point here</div>'; root.firstChild.onmouseenter = () =>"
+    " root.append('Shown as long as the pointer is there, and in the page.')",
+    "tips": "root.innerHTML = '<button>i</button>'; root.firstChild.onmouseover = () => root.append('a tip')",
     "closed": "root.attachShadow({mode: 'closed'}).innerHTML = '<p>in a closed root</p>'",
     "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
     " root.querySelector('button').onclick = () => location.reload()",
@@ -293,6 +299,11 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     assert b"Your name" not in dialogs
     cards = run(visit("cards")).dom
     assert all(f"the whole of {number}".encode() in cards for number in (1, 2, 3, 4))
+    listeners = run(visit("listeners")).dom
+    assert b"tab number 0" in listeners
+    assert b"tab number 1" in listeners
+    assert b"Shown as long as the pointer is there" in run(visit("pointer")).dom
+    assert b"a tip" not in run(visit("tips")).dom
     tabs = run(visit("shadow tabs")).dom
     assert b"<p>tab 1</p>" in tabs
     assert b"<p>tab 2</p>" in tabs

@@ -76,6 +76,8 @@ globalThis.snapshot = most => {
     globalThis.copies = new WeakMap();
     globalThis.whole = copyOf(document.documentElement);
     for (const unused of whole.querySelectorAll('noscript')) unused.remove();
+    for (const one of whole.querySelectorAll('[class*=carousel], [class*=slide], [class*=gallery], [class*=img]'))
+        if (one.querySelectorAll('p').length > 1) one.classList.add('evercrawl-body-text');  // It is no caption.
     return wholeDocument(most);
 };
 globalThis.wholeDocument = most => {
@@ -200,6 +202,7 @@ globalThis.hashRoutes = own => {
 // others may share, its kind, and whether it was pressed. What is shown already is left out.
 globalThis.pressed = new WeakSet();
 globalThis.keys = new WeakMap();
+globalThis.listeners = {press: new Set(), hover: new Set()};  // The elements that the page listens to.
 globalThis.dialog = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true]';
 globalThis.labelOf = one => (one.textContent.trim() || one.getAttribute('aria-label') || one.title
     || (one.querySelector('svg, img, i') ? 'icon' : '')).slice(0, 80);
@@ -210,13 +213,18 @@ globalThis.findPressable = () => {
     const button = 'a, button, summary, [role=link], [role=button], [role=tab], [role=menuitem], [onclick]';
     const isShown = '[aria-selected=true], [aria-expanded=true], [aria-current=page], [aria-disabled=true]';
     const states = /(^|[-_])(active|select(ed)?|open(ed)?|expand(ed)?|collapsed?|current|focus(ed)?|visible|hover|show(n)?)(?![a-z])/;
-    const never = `form, label, select, [contenteditable]`;
+    const never = `form, label, select, [contenteditable]`, longest = 1000;
     globalThis.firstDialogs ??= new Set(document.querySelectorAll(dialog));  // Not those that a press opens.
     const isLink = one => {
         const found = one.closest(link);
         return found && !(found === one && one.getAttribute('href').startsWith('#') && one.matches(opens));
     };
-    const isPressable = one => one.matches(`${button}, ${opens}`)
+    const outer = new Set();  // Of elements that listen: those listen to what is inside them.
+    for (const listener of listeners.press)
+        for (let one = above(listener); one && !outer.has(one); one = above(one)) outer.add(one);
+    const listens = one => listeners.press.has(one) && !outer.has(one) && one.textContent.length < longest
+        && !one.closest(button) && !one.querySelector(`${link}, ${button}, input`);
+    const isPressable = one => one.matches(`${button}, ${opens}`) || listens(one)
         || getComputedStyle(one).cursor === 'pointer' && !one.closest(button)
             && getComputedStyle(one.parentElement ?? one).cursor !== 'pointer';
     const opened = one => {
@@ -265,6 +273,21 @@ globalThis.press = key => {
     element.click();
 };
 
+// Points at everything that is no link at once. What appears then counts if it is longer than a label.
+globalThis.hover = () => {
+    const longestLabel = 40;
+    globalThis.leastText = longestLabel;
+    findPressable();
+    const like = {cancelable: true, composed: true, pointerType: 'mouse'};
+    for (const one of new Set([...listeners.hover, ...pressable.values()])) {
+        if (!one.isConnected || one === document.body || one.closest?.('a[href], form')) continue;
+        for (const type of ['pointerover', 'pointerenter', 'mouseover', 'mouseenter', 'pointermove', 'mousemove']) {
+            const event = type[0] === 'p' ? PointerEvent : MouseEvent;
+            one.dispatchEvent(new event(type, {...like, bubbles: !type.endsWith('enter')}));
+        }
+    }
+};
+
 // Returns whether the button that was pressed last could show more of the same, as `Next` does.
 globalThis.canRepeat = key => {
     if (!lastPressed.isConnected) {
@@ -305,6 +328,7 @@ globalThis.visibleTexts = () => {
 globalThis.watchView = () => {
     globalThis.viewObserver?.disconnect();
     globalThis.label = '';
+    globalThis.leastText = 1;
     globalThis.pressing = null;
     if (globalThis.whole) findCopies();
     const before = stringsIn(document.body), visible = visibleTexts(), targets = new Set(), added = new Set();
@@ -333,7 +357,7 @@ globalThis.watchView = () => {
         const nothing = {html: '', more: 0, is_next: false, uncovered};
         if (!changed || box && (globalThis.firstDialogs?.has(box) || asks(box))) return nothing;
         const shown = [...stringsIn(changed)];
-        const more = shown.filter(text => !before.has(text)).length;
+        const more = shown.filter(text => !before.has(text) && text.length >= leastText).length;
         const isWhole = 2 * more >= shown.length && changed !== document.body;
         globalThis.view = isWhole ? [{at: changed, section: sectionOf([...copyOf(changed).childNodes])}]
             : partsOf(changed, added);
@@ -361,7 +385,7 @@ globalThis.partsOf = (changed, added) => {
     const places = new Map();
     for (const one of added) {
         const isText = one.nodeType === Node.TEXT_NODE;
-        if (!one.isConnected || !one.textContent.trim() || isInside(one)) continue;
+        if (!one.isConnected || one.textContent.trim().length < leastText || isInside(one)) continue;
         if (!isText && one.nodeType !== Node.ELEMENT_NODE || asks(one.closest?.(dialog) ?? one.querySelector?.(dialog)))
             continue;
         const at = closestTo(one, 'table') ?? one.parentNode;

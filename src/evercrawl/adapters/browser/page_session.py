@@ -50,6 +50,7 @@ MAX_SETTLES = 6  # How often to check again whether a loaded page still changes.
 MAX_RELOADS = 2  # How often a page may load itself again; it gets the same answer.
 MAX_COOKIE_CHARS = 4096  # Of all cookies that scripts of a page set; longer ones are not sent.
 MAX_LINKS = 1000
+MAX_LISTENERS = 2000  # Elements of a page whose listeners are noted.
 WINDOW_HEIGHT = 1024
 MAX_WINDOW_HEIGHT = 8000  # Higher pages are scrolled.
 LOW_WINDOW_HEIGHT = 100
@@ -69,6 +70,8 @@ _GRANTED = frozenset({
     "access-control-allow-origin", "access-control-allow-credentials", "access-control-allow-methods",
     "access-control-expose-headers",
 })  # fmt: skip
+_PRESSES = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup"})
+_HOVERS = frozenset({"mouseenter", "mouseover", "pointerenter", "pointerover"})
 _NEVER_SENT = frozenset({"ping", "cspviolationreport", "eventsource", "websocket", "signedexchange", "prefetch"})
 
 
@@ -133,6 +136,7 @@ class PageSession:
         self._busy_s = self._fetching_s = 0.0
         self._expired = asyncio.Event()
         self._fault: BaseException | None = None  # Ends the page; also an error of our own client.
+        self._listening: dict[str, set[int]] = {}
 
     async def run(self) -> Rendered:
         """Render the page; raise PageFault, or DevToolsError if the browser ends."""
@@ -452,12 +456,18 @@ class PageSession:
     async def _press_buttons(self) -> None:
         """Press what is no link: a new URL is noted as a link, and other content that appears is kept.
         What a press shows is pressed next; if it went with a change of the view, it is shown again."""
+        await self._note_listeners()
+        self._is_pressed = True
+        view = await self._view_after("hover()")  # What is shown as long as the pointer is there.
+        if view is not None and view["more"]:
+            await self._keep_view("hover", view["html"])
         vain: Counter[str] = Counter()
         done: set[str] = set()
         openers: dict[str, str] = {}  # Of each button that was found, the one whose press showed it.
         waiting: dict[str, _Button] = {}
         last = lost = ""
         while self._presses < self._settings.max_clicks and not self._is_over():
+            await self._note_listeners()
             found = {one[0]: _Button(*one) for one in await self._evaluate("findPressable()")}
             if lost and lost not in found:
                 vain[last] += 1
@@ -475,6 +485,31 @@ class PageSession:
             last = key
             if not await self._press(found[key], vain):
                 break
+
+    async def _note_listeners(self) -> None:
+        """Tell our scripts which elements the page listens to: not all of them look as if they could be pressed."""
+        with suppress(DevToolsError, TimeoutError):  # The document was replaced meanwhile, or is busy.
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                document = await self._send("Runtime.evaluate", expression="document", contextId=self._world)
+                top = document["result"]["objectId"]
+                found = await self._send("DOMDebugger.getEventListeners", objectId=top, depth=-1, pierce=True)
+                for name, types in (("press", _PRESSES), ("hover", _HOVERS)):
+                    nodes = {one["backendNodeId"] for one in found["listeners"] if one["type"] in types}
+                    await self._note_elements(name, sorted(nodes - self._listening.get(name, set()))[:MAX_LISTENERS])
+
+    async def _note_elements(self, name: str, nodes: list[int]) -> None:
+        self._listening.setdefault(name, set()).update(nodes)
+        tasks = (self._send("DOM.resolveNode", backendNodeId=one, executionContextId=self._world) for one in nodes)
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
+        elements = [{"objectId": one["object"]["objectId"]} for one in answers if isinstance(one, dict)]
+        function = f"function (...all) {{ for (const one of all) listeners.{name}.add(one); }}"
+        if elements:
+            await self._send(
+                "Runtime.callFunctionOn",
+                functionDeclaration=function,
+                arguments=elements,
+                executionContextId=self._world,
+            )
 
     def _is_settled(self, button: _Button, done: set[str], vain: Counter[str]) -> bool:
         known = self._known_buttons
@@ -572,7 +607,7 @@ class PageSession:
             case "Page.javascriptDialogOpening":
                 self._send("Page.handleJavaScriptDialog", accept=False)
             case "Page.frameNavigated" if "parentId" not in params["frame"]:
-                self._world = 0  # It went with the document, as after a reload.
+                self._world, self._listening = 0, {}  # They went with the document, as after a reload.
             case "Page.navigatedWithinDocument" if params["frameId"] == self._target:
                 self._shown_url = params["url"]
                 self._add_link(params["url"])
