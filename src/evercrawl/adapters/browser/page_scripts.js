@@ -402,7 +402,9 @@ globalThis.sectionOf = nodes => {
     const section = inert.createElement('section');
     section.append(...nodes);
     for (const one of section.querySelectorAll('[class], [id]')) withoutLook(one);
-    for (const one of section.querySelectorAll(dialog)) {
+    const longestNotice = 40;
+    const isRead = one => one.matches(dialog) || one.textContent.trim().length > longestNotice;
+    for (const one of [...section.querySelectorAll(`${dialog}, [role=alert]`)].filter(isRead)) {
         one.removeAttribute('role');
         one.removeAttribute('aria-modal');
         if (one.tagName === 'DIALOG') one.replaceWith(...one.childNodes);
@@ -412,7 +414,7 @@ globalThis.sectionOf = nodes => {
 
 // Removes names that only tell how something looks, such as `modal`: what was opened to be read is content.
 globalThis.withoutLook = one => {
-    const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip|img/i;
+    const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip|banner|dropdown|img/i;
     const others = [...one.classList].filter(name => !looks.test(name));
     if (others.length < one.classList.length) one.setAttribute('class', others.join(' '));
     if (looks.test(one.id)) one.removeAttribute('id');
@@ -465,7 +467,8 @@ globalThis.keepView = name => {
     const body = whole.querySelector('body') ?? whole;
     const placeOf = live => {
         while (live && !whole.contains(copies.get(live))) live = above(live);
-        return copies.get(live) ?? body;
+        const copy = copies.get(live) ?? body;
+        return copy === body ? whole.querySelector('main, [role=main]') ?? body : copy;
     };
     const topOf = live => {
         while (above(live) && above(live) !== document.body) live = above(live);

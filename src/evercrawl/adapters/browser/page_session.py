@@ -45,7 +45,7 @@ TICK_S = 0.05
 MORE_MS = 1500  # The page's time after a scroll or a press.
 FRAME_MS = 100  # The page's time to notice what was drawn.
 VIEW_MS = 500  # The page's time after a press or a change of the view.
-MAX_VAIN_PRESSES = 2  # Of similar buttons, before the others are left alone.
+MAX_VAIN_PRESSES = 2  # Of similar buttons in a row, before the others are left alone.
 MAX_SETTLES = 6  # How often to check again whether a loaded page still changes.
 MAX_RELOADS = 2  # How often a page may load itself again; it gets the same answer.
 MAX_COOKIE_CHARS = 4096  # Of all cookies that scripts of a page set; longer ones are not sent.
@@ -539,7 +539,7 @@ class PageSession:
                     self._note_vain(button)
                     vain[button.kind] += 1
                 return True
-            self._known_buttons[f"+{button.base}"] = ""
+            self._known_buttons[f"+{button.base}"], vain[button.kind] = "", 0
             await self._keep_view(f"press {len(self._views) + 1}", view["html"])
             if not (view["is_next"] and await self._evaluate(f"canRepeat({json.dumps(button.key)})")):
                 return True

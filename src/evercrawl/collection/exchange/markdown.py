@@ -18,7 +18,7 @@ from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.encoding import decode_body
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.paragraphs import heading_content, is_left_out, preformatted_text
-from evercrawl.core.url import PAGE_SCHEMES, join
+from evercrawl.core.url import PAGE_SCHEMES, join, without_user
 from evercrawl.model.fetch import Headers
 from evercrawl.model.report import PageContent
 from evercrawl.model.time import from_us
@@ -344,7 +344,7 @@ class _Blocks:
         target = join(self._base, node.attributes.get("href") or "")
         if not text.strip() or target is None or not target.startswith(PAGE_SCHEMES):
             return text
-        return f"[{text.strip()}]({target.replace('(', '%28').replace(')', '%29')})"
+        return f"[{text.strip()}]({without_user(target).replace('(', '%28').replace(')', '%29')})"
 
 
 def _plain_text(node: LexborNode, depth: int = 0) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import zstandard
 
+from evercrawl.core.url import without_user
 from evercrawl.model.document import Document, Link, Outline
 from evercrawl.model.page import PackedText
 
@@ -134,7 +135,7 @@ def outline_of(document: Document) -> Outline:
 
 def pack_outline(outline: Outline) -> bytes:
     """Pack an outline as two lines of JSON in a zstd frame."""
-    links = [[link.url, link.text, 1] if link.nofollow else [link.url, link.text] for link in outline.links]
+    links = [[without_user(link.url), link.text, *(1,) * link.nofollow] for link in outline.links]
     head = _json([int(outline.noindex), list(outline.headings)])
     return _COMPRESSOR.compress(head + b"\n" + _json(links))
 
