@@ -255,6 +255,11 @@ VIEWS = {
     "pointer": "root.innerHTML = '<div>Point here</div>'; root.firstChild.onmouseenter = () =>"
     " root.append('Shown as long as the pointer is there, and in the page.')",
     "tips": "root.innerHTML = '<button>i</button>'; root.firstChild.onmouseover = () => root.append('a tip')",
+    "pages": "let at = 1; root.innerHTML = '<p></p><nav><button></button><button></button><button></button></nav>';"
+    " const all = [...root.querySelectorAll('button')];"
+    " const show = n => { at = n; root.querySelector('p').textContent = `This is page ${n}`;"
+    " all.forEach((one, i) => one.textContent = i === 1 ? Math.min(at + 1, 8) : i && 9 || 1) };"
+    " all.forEach(one => one.onclick = () => show(+one.textContent)); show(1)",
     "closed": "root.attachShadow({mode: 'closed'}).innerHTML = '<p>in a closed root</p>'",
     "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
     " root.querySelector('button').onclick = () => location.reload()",
@@ -302,6 +307,8 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     listeners = run(visit("listeners")).dom
     assert b"tab number 0" in listeners
     assert b"tab number 1" in listeners
+    pages = run(visit("pages")).dom
+    assert all(f"This is page {number}".encode() in pages for number in range(1, 10))
     assert b"Shown as long as the pointer is there" in run(visit("pointer")).dom
     assert b"a tip" not in run(visit("tips")).dom
     tabs = run(visit("shadow tabs")).dom

@@ -76,8 +76,12 @@ globalThis.snapshot = most => {
     globalThis.copies = new WeakMap();
     globalThis.whole = copyOf(document.documentElement);
     for (const unused of whole.querySelectorAll('noscript')) unused.remove();
-    for (const one of whole.querySelectorAll('[class*=carousel], [class*=slide], [class*=gallery], [class*=img]'))
-        if (one.querySelectorAll('p').length > 1) one.classList.add('evercrawl-body-text');  // It is no caption.
+    const longestCaption = 40, slides = '[class*=carousel], [class*=slide], [class*=gallery], [class*=img]';
+    for (const one of whole.querySelectorAll(slides)) {  // With text of its own it is no row of pictures.
+        const texts = [...one.querySelectorAll('p')].filter(text => text.textContent.length > longestCaption);
+        if (texts.length > 1)
+            for (const part of [one, ...one.querySelectorAll(slides)]) part.classList.add('evercrawl-body-text');
+    }
     return wholeDocument(most);
 };
 globalThis.wholeDocument = most => {
@@ -242,7 +246,12 @@ globalThis.findPressable = () => {
         let group = '';
         for (let up = one, depth = 0; up && depth < 3; up = up.parentElement, depth++)
             group += `${up.tagName}.${classes(up)} `;
-        all.push([one, keys.get(one)?.[1] ?? `${group}|${label}`, group]);
+        const base = `${group}|${label}`;
+        if (/^\d+$/.test(label) && keys.has(one) && keys.get(one)[1] !== base) {  // It is another page now.
+            keys.delete(one);
+            pressed.delete(one);
+        }
+        all.push([one, keys.get(one)?.[1] ?? base, group]);
     }
     const taken = new Set(all.map(([one]) => keys.get(one)?.[0]));
     for (const [one, base, group] of all) {

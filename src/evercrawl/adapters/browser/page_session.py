@@ -527,6 +527,7 @@ class PageSession:
             view = await self._view_after(script)
             if self._shown_url != before and await self._evaluate("entryIndex()") != entry:
                 self._note_target(button.key, self._shown_url)
+                vain[button.kind] = 0
                 self._is_back = True
                 await self._view_after("history.back()")
                 self._is_back = False
