@@ -127,17 +127,8 @@ def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
     whole = RunStats()
     for stats in tallies:
         for name in (
-            "requests",
-            "wire_bytes",
-            "visits",
-            "found",
-            "new",
-            "changed",
-            "revisits",
-            "gone",
-            "judged",
-            "on_topic",
-        ):
+            "requests", "wire_bytes", "visits", "found", "new", "changed", "revisits", "gone", "judged", "on_topic",
+        ):  # fmt: skip
             setattr(whole, name, getattr(whole, name) + getattr(stats, name))
         whole.outcomes.update(stats.outcomes)
         whole.refused.update(stats.refused)

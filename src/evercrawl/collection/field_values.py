@@ -227,18 +227,9 @@ def decide_repair(collection: Path, name: str, proposed: Iterable[RepairProposal
 MAX_COMPARED_PAGES = 8  # Pages that suggestions are made from.
 
 __all__ = [
-    "FieldRow",
-    "SuggestedFields",
-    "add_rule",
-    "choose_rules",
-    "field_rows",
-    "load_rules",
-    "remove_rule",
-    "rows_where",
-    "suggest_for",
-    "table_rows",
-    "write_table",
-]
+    "FieldRow", "SuggestedFields", "add_rule", "choose_rules", "field_rows", "load_rules", "remove_rule",
+    "rows_where", "suggest_for", "table_rows", "write_table",
+]  # fmt: skip
 
 
 class FieldRow(NamedTuple):

@@ -27,21 +27,10 @@ from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import Settings
 
 __all__ = [
-    "PrivateAddressError",
-    "VisitRequest",
-    "canonical",
-    "fetch_text",
-    "join",
-    "list_requests",
-    "parse_page_url",
-    "read_url_list",
-    "request_announced",
-    "request_visit",
-    "request_visits",
-    "require_public_url",
-    "site_of",
+    "PrivateAddressError", "VisitRequest", "canonical", "fetch_text", "join", "list_requests", "parse_page_url",
+    "read_url_list", "request_announced", "request_visit", "request_visits", "require_public_url", "site_of",
     "surt",
-]
+]  # fmt: skip
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
 """The text before a colon, unless a port follows it: `localhost:8000` is a host."""

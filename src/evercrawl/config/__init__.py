@@ -18,17 +18,7 @@ from evercrawl.config.load import (
 )
 
 __all__ = [
-    "COLLECTION_FILE",
-    "LoadedSettings",
-    "collection_file",
-    "create_collection",
-    "default_collection_path",
-    "enclosing_collection",
-    "find_collection",
-    "is_collection",
-    "is_writable",
-    "read_settings",
-    "removals_folder",
-    "user_file",
-    "write_setting",
-]
+    "COLLECTION_FILE", "LoadedSettings", "collection_file", "create_collection", "default_collection_path",
+    "enclosing_collection", "find_collection", "is_collection", "is_writable", "read_settings", "removals_folder",
+    "user_file", "write_setting",
+]  # fmt: skip

@@ -15,22 +15,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.time import parse_time, to_us
 
 ColumnKind = Literal[
-    "text",
-    "choice",
-    "page",
-    "site",
-    "pattern",
-    "number",
-    "bytes",
-    "ms",
-    "seconds",
-    "share",
-    "time",
-    "run",
-    "alert",
-    "collection",
-    "tags",
-]
+    "text", "choice", "page", "site", "pattern", "number", "bytes", "ms", "seconds", "share", "time", "run",
+    "alert", "collection", "tags",
+]  # fmt: skip
 NUMBERS = frozenset({"number", "bytes", "ms", "seconds", "share", "time", "run"})
 EXACT = frozenset({"choice"})  # Compared as a whole if no operator is given.
 MAX_NUMBER = 2**62

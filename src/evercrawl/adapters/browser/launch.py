@@ -29,12 +29,9 @@ MAX_ERROR_BYTES = 100_000  # Of the browser's standard error, of which the last 
 FIRST_UID, LAST_UID = 61_184, 65_519  # The users that systemd gives to services without an account.
 MIN_SHM_BYTES = 256 * 1024 * 1024  # Containers often have less; then shared memory is kept in files.
 _REAL_BINARIES = (  # Not the scripts beside them, which add flags and API keys.
-    "/usr/lib/chromium/chromium",
-    "/usr/lib/chromium-browser/chromium-browser",
-    "/usr/lib64/chromium-browser/chromium-browser",
-    "/opt/google/chrome/chrome",
-    "/opt/chromium.org/chromium/chromium",
-)
+    "/usr/lib/chromium/chromium", "/usr/lib/chromium-browser/chromium-browser",
+    "/usr/lib64/chromium-browser/chromium-browser", "/opt/google/chrome/chrome", "/opt/chromium.org/chromium/chromium",
+)  # fmt: skip
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "chrome-headless-shell")
 FLAGS = (
     "--headless=new", "--remote-debugging-pipe", "--no-startup-window", "--no-first-run",

@@ -206,7 +206,7 @@ globalThis.hashRoutes = own => {
 // others may share, its kind, and whether it was pressed. What is shown already is left out.
 globalThis.pressed = new WeakSet();
 globalThis.keys = new WeakMap();
-globalThis.listeners = {press: new Set(), hover: new Set()};  // The elements that the page listens to.
+globalThis.listeners = new Set();  // The elements that the page listens to.
 globalThis.dialog = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true]';
 globalThis.labelOf = one => (one.textContent.trim() || one.getAttribute('aria-label') || one.title
     || (one.querySelector('svg, img, i') ? 'icon' : '')).slice(0, 80);
@@ -224,9 +224,9 @@ globalThis.findPressable = () => {
         return found && !(found === one && one.getAttribute('href').startsWith('#') && one.matches(opens));
     };
     const outer = new Set();  // Of elements that listen: those listen to what is inside them.
-    for (const listener of listeners.press)
+    for (const listener of listeners)
         for (let one = above(listener); one && !outer.has(one); one = above(one)) outer.add(one);
-    const listens = one => listeners.press.has(one) && !outer.has(one) && one.textContent.length < longest
+    const listens = one => listeners.has(one) && !outer.has(one) && one.textContent.length < longest
         && !one.closest(button) && !one.querySelector(`${link}, ${button}, input`);
     const isPressable = one => one.matches(`${button}, ${opens}`) || listens(one)
         || getComputedStyle(one).cursor === 'pointer' && !one.closest(button)
@@ -288,7 +288,7 @@ globalThis.hover = () => {
     globalThis.leastText = longestLabel;
     findPressable();
     const like = {cancelable: true, composed: true, pointerType: 'mouse'};
-    for (const one of new Set([...listeners.hover, ...pressable.values()])) {
+    for (const one of new Set([...listeners, ...pressable.values()])) {
         if (!one.isConnected || one === document.body || one.closest?.('a[href], form')) continue;
         for (const type of ['pointerover', 'pointerenter', 'mouseover', 'mouseenter', 'pointermove', 'mousemove']) {
             const event = type[0] === 'p' ? PointerEvent : MouseEvent;

@@ -70,8 +70,8 @@ _GRANTED = frozenset({
     "access-control-allow-origin", "access-control-allow-credentials", "access-control-allow-methods",
     "access-control-expose-headers",
 })  # fmt: skip
-_PRESSES = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup"})
-_HOVERS = frozenset({"mouseenter", "mouseover", "pointerenter", "pointerover"})
+_POINTED = {"click", *(kind + what for kind in ("mouse", "pointer") for what in ("down", "up", "enter", "over"))}
+_LISTENS = "function () { listeners.add(this); }"
 _NEVER_SENT = frozenset({"ping", "cspviolationreport", "eventsource", "websocket", "signedexchange", "prefetch"})
 
 
@@ -136,7 +136,7 @@ class PageSession:
         self._busy_s = self._fetching_s = 0.0
         self._expired = asyncio.Event()
         self._fault: BaseException | None = None  # Ends the page; also an error of our own client.
-        self._listening: dict[str, set[int]] = {}
+        self._listening: set[int] = set()
 
     async def run(self) -> Rendered:
         """Render the page; raise PageFault, or DevToolsError if the browser ends."""
@@ -488,28 +488,21 @@ class PageSession:
 
     async def _note_listeners(self) -> None:
         """Tell our scripts which elements the page listens to: not all of them look as if they could be pressed."""
+        world, nodes = self._world, self._listening
         with suppress(DevToolsError, TimeoutError):  # The document was replaced meanwhile, or is busy.
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                document = await self._send("Runtime.evaluate", expression="document", contextId=self._world)
-                top = document["result"]["objectId"]
-                found = await self._send("DOMDebugger.getEventListeners", objectId=top, depth=-1, pierce=True)
-                for name, types in (("press", _PRESSES), ("hover", _HOVERS)):
-                    nodes = {one["backendNodeId"] for one in found["listeners"] if one["type"] in types}
-                    await self._note_elements(name, sorted(nodes - self._listening.get(name, set()))[:MAX_LISTENERS])
-
-    async def _note_elements(self, name: str, nodes: list[int]) -> None:
-        self._listening.setdefault(name, set()).update(nodes)
-        tasks = (self._send("DOM.resolveNode", backendNodeId=one, executionContextId=self._world) for one in nodes)
-        answers = await asyncio.gather(*tasks, return_exceptions=True)
-        elements = [{"objectId": one["object"]["objectId"]} for one in answers if isinstance(one, dict)]
-        function = f"function (...all) {{ for (const one of all) listeners.{name}.add(one); }}"
-        if elements:
-            await self._send(
-                "Runtime.callFunctionOn",
-                functionDeclaration=function,
-                arguments=elements,
-                executionContextId=self._world,
-            )
+                top = await self._send("Runtime.evaluate", expression="document", contextId=world)
+                number = top["result"]["objectId"]
+                found = await self._send("DOMDebugger.getEventListeners", objectId=number, depth=-1, pierce=True)
+                fresh = {one["backendNodeId"] for one in found["listeners"] if one["type"] in _POINTED} - nodes
+                fresh = {*sorted(fresh)[:MAX_LISTENERS]}
+                nodes |= fresh
+                for answer in [
+                    self._send("DOM.resolveNode", backendNodeId=one, executionContextId=world) for one in fresh
+                ]:
+                    with suppress(DevToolsError):
+                        element = (await answer)["object"]["objectId"]
+                        self._send("Runtime.callFunctionOn", functionDeclaration=_LISTENS, objectId=element)
 
     def _is_settled(self, button: _Button, done: set[str], vain: Counter[str]) -> bool:
         known = self._known_buttons
@@ -586,17 +579,12 @@ class PageSession:
                 width, height = self._settings.screenshot_width, layout["cssContentSize"]["height"]
                 height = max(1, min(height, self._settings.screenshot_height))
                 clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-                picture = await self._take_picture(clip, LOSSLESS)
-                if len(picture) > MAX_LOSSLESS_BYTES:
-                    picture = await self._take_picture(clip, LOSSY)
+                options = {"format": "webp", "captureBeyondViewport": True, "clip": clip}
+                taken = await self._send("Page.captureScreenshot", quality=LOSSLESS, **options)
+                if len(taken["data"]) > MAX_LOSSLESS_BYTES * 4 / 3:  # It is in base 64.
+                    taken = await self._send("Page.captureScreenshot", quality=LOSSY, **options)
         except (TimeoutError, DevToolsError):
             return None
-        return picture
-
-    async def _take_picture(self, clip: Params, quality: int) -> bytes:
-        taken = await self._send(
-            "Page.captureScreenshot", format="webp", quality=quality, captureBeyondViewport=True, clip=clip
-        )
         return base64.b64decode(taken["data"])
 
     # Events
@@ -608,7 +596,7 @@ class PageSession:
             case "Page.javascriptDialogOpening":
                 self._send("Page.handleJavaScriptDialog", accept=False)
             case "Page.frameNavigated" if "parentId" not in params["frame"]:
-                self._world, self._listening = 0, {}  # They went with the document, as after a reload.
+                self._world, self._listening = 0, set()  # They went with the document, as after a reload.
             case "Page.navigatedWithinDocument" if params["frameId"] == self._target:
                 self._shown_url = params["url"]
                 self._add_link(params["url"])

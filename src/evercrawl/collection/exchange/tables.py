@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun
-from evercrawl.core.url import canonical, shard_of_site, site_of
+from evercrawl.core.url import canonical, shard_of_site, site_of, without_user
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.time import iso_time
 
@@ -353,7 +353,7 @@ def _write_page(page: ExportedPage, outs: Mapping[str, BinaryIO], counts: dict[s
 def _links_of(page: ExportedPage, site: str) -> Iterator[_Link]:
     """Yield the links of a page with canonical targets; other URLs are skipped."""
     for link in page.document.links:
-        target = canonical(link.url)
+        target = canonical(without_user(link.url))
         if target is not None:
             version = page.version
             yield _Link(version.url, site, version.number, target, site_of(target), link.text, link.nofollow)

@@ -205,6 +205,8 @@ _CUT_AFTER_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s
 MAX_CUT_TAG_BYTES = 4096
 # XML closes any element this way; in HTML the rest of the page would be inside it.
 _SELF_CLOSED = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
+_STREAMED = re.compile(rb'<div hidden(?:="")? id="([^"<>]{0,40})S:([0-9a-f]+)">')
+MAX_STREAMED = 100  # Parts of a page that its server sent later.
 _TEMPLATE = re.compile(rb"<(/?)template\b([^<>]*)>", re.IGNORECASE)
 
 
@@ -263,12 +265,27 @@ def _repair_markup(body: bytes, kind: str, marks: int) -> bytes:
         body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
     if marks & MAY_HAVE_ROOTS:
         body = open_shadow_roots(body)
-    if b'"S:' in body:  # React's server sends parts of a page later, hidden until a script puts them in their places.
-        body = body.replace(b'<div hidden id="S:', b'<div id="S:')
+    if b"S:" in body and b"<div hidden" in body:
+        body = _join_streamed(body)
     if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
         # The page is cut inside a tag, after a complete value: keep the tag.
         body += b">"
     return body
+
+
+def _join_streamed(body: bytes) -> bytes:
+    """Return a page with the parts that React's server sends later where its script puts them; until then they are
+    hidden at the end. A part without a place is shown where it is."""
+    joined, *parts = _STREAMED.split(body, MAX_STREAMED)
+    for prefix, number, rest in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        part, end, tail = rest.rpartition(b"</div><script")
+        before, mark, after = joined.partition(b'<template id="%bB:%b"></template>' % (prefix, number))
+        if mark:  # What stands there until then ends with this comment.
+            after = after.partition(b"<!--/$-->")[2] or after
+        else:
+            before, mark, after = joined.partition(b'<template id="%bP:%b"></template>' % (prefix, number))
+        joined = b"".join((before, part, after, end[6:], tail) if mark and end else (joined, b"<div>", rest))
+    return joined.replace(b'<div hidden id="S:', b'<div id="S:')
 
 
 def open_shadow_roots(body: bytes) -> bytes:

@@ -234,6 +234,14 @@ def test_declarative_shadow_roots_are_part_of_the_page_and_other_templates_are_n
     assert "nused" not in document.text
 
 
-def test_parts_that_react_streamed_later_are_text() -> None:
+def test_parts_that_react_streamed_later_stand_in_their_places() -> None:
+    parts = b'<div hidden id="S:0"><p>Second.</p><template id="P:1"></template></div><script>$RC("B:0","S:0")</script>'
+    parts += b'<div hidden id="S:1"><p>Third.</p></div><script>$RS("S:1","P:1")</script>'
+    shell = b'<!--$?--><template id="B:0"></template><p>Loading</p><!--/$--><p>Fourth.</p>'
+    page = parse(b"<body><main><p>First.</p>" + shell + b"</main>" + parts)
+    assert page.text.split() == ["First.", "Second.", "Third.", "Fourth."]
+
+
+def test_streamed_parts_without_a_place_are_text() -> None:
     body = b'<body><main><p>First.</p></main><div hidden id="S:0"><p>Second.</p></div><script>$RC()</script>'
     assert "Second." in parse(body).text
