@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 from evercrawl.model import __version__
 from tests.docs.test_docs import load_script
@@ -44,3 +49,16 @@ def test_a_placeholder_or_a_missing_date_keeps_it_from_strangers(tmp_path: Path)
     project.write_text(project.read_text().replace("evercrawl.test/", "evercrawl.example/"))
     changes.write_text(changes.read_text().replace("(2026-12-01)", "(soon)"))
     assert len(list(release.unready(tmp_path, __version__))) == 2
+
+
+@pytest.mark.slow
+def test_the_wheel_contains_every_file_of_the_package(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    files = [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix not in (".pyc", ".so")]
+    names = {str(path.relative_to(ROOT / "src")) for path in files}
+    assert {name for name in names - packed if ".egg-info" not in name} == set()
+    assert "evercrawl/core/document/phrases.txt" in packed
