@@ -281,7 +281,7 @@ def _reject_misspelled(variable: str, keys: Mapping[str, str]) -> None:
     short = (*SHORT_NAMES, COLLECTION_VARIABLE, TRUST_VARIABLE, *CREDENTIALS_VARIABLES)
     if variable in short:
         return
-    if "__" in variable:
+    if "__" in variable or variable in {name.replace("__", "_") for name in keys}:
         raise ConfigError(f"environment variable {variable} is not a setting{suggestion(variable, keys)}")
     if get_close_matches(variable, short, n=1, cutoff=0.85):
         raise ConfigError(f"environment variable {variable} is not known{suggestion(variable, short)}")

@@ -456,7 +456,8 @@ def _parse_list(written: object, wrong: ValueError) -> list[object]:
 
 
 def _requirement(known: SettingSpec) -> str:
-    return describe_type(known) + (f", or {NONE}" if known.optional else "")
+    sign = ", not negative" if known.shape is int else ""
+    return describe_type(known) + sign + (f", or {NONE}" if known.optional else "")
 
 
 def describe_type(known: SettingSpec) -> str:

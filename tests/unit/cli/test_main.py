@@ -63,6 +63,7 @@ def test_aliases_name_commands() -> None:
     [
         (["crwal"], 2, "did you mean 'crawl'?"),
         (["alert", "ad"], 2, "did you mean 'add'?"),
+        (["crawl", "http://a.test/", "--depth=-1"], 2, "it must be a whole number, not negative, or none."),
         (["serve", "--port", "80x"], 2, "'80x' is not a number."),
         (["serve", "--port", "99999"], 2, "99999 is not from 0 to 65535."),
         (["alert", "log", "-n", "0"], 2, "0 is not 1 or more."),

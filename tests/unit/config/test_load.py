@@ -88,7 +88,7 @@ def test_an_error_in_a_file_shows_file_key_value_and_remedy(
     assert all(word in str(refused.value) for word in [str(file), *words]), str(refused.value)
 
 
-@pytest.mark.parametrize("variable", ["EVERCRAWL_PACE__DELAYP", "EVERCRAWL_CONTAKT"])
+@pytest.mark.parametrize("variable", ["EVERCRAWL_PACE__DELAYP", "EVERCRAWL_PACE_DELAY", "EVERCRAWL_CONTAKT"])
 def test_a_misspelt_variable_is_refused(tmp_path: Path, variable: str) -> None:
     with pytest.raises(ConfigError, match="did you mean"):
         read_settings(env=_env(tmp_path, **{variable: "1"}))

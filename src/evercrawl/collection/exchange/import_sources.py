@@ -132,7 +132,7 @@ def _require_warc(file: Path) -> None:
     if start.startswith(ZSTD_MAGIC):
         raise ConfigError(f"{file} is compressed with zstd, which is not supported; use: zstd -d {file}")
     if start and not start.startswith((GZIP_MAGIC[:2], b"WARC/")):
-        raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
+        raise ConfigError(f"{file} is not a WARC file: it begins with {start.decode('latin-1')!r}")
 
 
 def _unpacked_start(file: Path) -> bytes:
