@@ -54,7 +54,7 @@ from evercrawl.model.page import Candidate, OriginalRecord, Page
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
 
-MAX_VERSIONS_BACK = 8  # Versions that are searched for the last value of a field that is missing.
+VERSIONS_BACK = (0, 1, 2, 3, 5, 8, 12, 18, 27, 40)  # Those that are searched for a value of a field that is missing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ class ContentReader:
             before = page_part(headers, body, past.text or "")
         after = page_part(answer.headers, answer.body, document.text if document is not None else "")
         found, stopped = await read_fields_bounded(before, after, rules, self._policy)
-        for number in range(page.version, max(0, page.version - MAX_VERSIONS_BACK), -1):
-            if before is None or found is None or not found.missing:
+        for number in (page.version - back for back in VERSIONS_BACK):
+            if number < 1 or before is None or found is None or not found.missing:
                 break
             place = await self._store.earlier_original(page.id, number)
             earlier = page_part(*self._read_archive(place), await self._store.text(page.id, number) or "")

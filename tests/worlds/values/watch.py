@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from evercrawl.core.fields.reading import compare_page_fields, page_part, read_field, repair_missing
 from evercrawl.core.fields.selectors import PagePart
+from evercrawl.engine.gather import VERSIONS_BACK
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
 from tests.worlds.values.facts import DayFacts, live
 from tests.worlds.values.templates import TEMPLATES, ValueTemplate
@@ -26,8 +27,6 @@ MEDIA_TYPES = {
     name: f"{kind}; charset=utf-8"
     for name, kind in {"html": "text/html", "json": "application/json", "xml": "text/xml", "text": "text/plain"}.items()
 }
-VERSIONS_BACK = 8
-"""Versions that a crawl looks back for the last value."""
 
 
 class PageDay(NamedTuple):
@@ -104,7 +103,7 @@ def watch_template(template: ValueTemplate, figures: Figures, *, seed: int, days
     for day in page_days(template, seed=seed, days=days):
         after = part_of(template, day.markup)
         compared = compare_page_fields(before, after, rules)
-        for earlier in reversed(versions[-VERSIONS_BACK:]):
+        for earlier in (versions[-1 - back] for back in VERSIONS_BACK if back < len(versions)):
             compared = repair_missing(compared, earlier, after, rules) if compared.missing else compared
         named = {one.name for one in compared.repairs} | {
             one.name for one in compared.differences if one.after.value is None

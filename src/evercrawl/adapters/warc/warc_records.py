@@ -360,9 +360,9 @@ def _http_record(fields: list[tuple[bytes, bytes]], msgtype: bytes, block: bytes
     return b"WARC/1.1\r\n%b\r\n%b\r\n\r\n" % (lines, block)
 
 
-def response_record(url: str, at: datetime, kind: str, body: bytes) -> bytes:
+def response_record(url: str, at: datetime, kind: str, body: bytes, more: Iterable[tuple[str, str]] = ()) -> bytes:
     """Return a response record for a page saved without its header; the same page and time give the same id."""
-    return response_of(url, at, (200, "OK"), [("Content-Type", kind), ("Content-Length", str(len(body)))], body)
+    return response_of(url, at, (200, "OK"), [("Content-Type", kind), ("Content-Length", str(len(body))), *more], body)
 
 
 def response_of(

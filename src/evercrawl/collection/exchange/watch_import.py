@@ -28,6 +28,7 @@ from evercrawl.collection.overrides import parse_place, set_schedule
 from evercrawl.collection.urls import parse_page_url, read_url_list
 from evercrawl.config import read_settings
 from evercrawl.config.fields_file import MAX_RULES, add_rule, load_rules
+from evercrawl.core.fields.reading import SELECTED_FIELD
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldRule, FieldType
@@ -73,6 +74,17 @@ class Watch(NamedTuple):
     url: str
     fields: dict[str, Any]
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether it is not visited there, and so not here."""
+        return bool(self.fields.get("paused"))
+
+    @property
+    def filters(self) -> list[str]:
+        """The selectors of the parts that it watches."""
+        found = self.fields.get("include_filters") or []
+        return [str(text) for text in found[:MAX_FILTERS]] if isinstance(found, list) else []
+
 
 def import_changedetection(collection: Path, settings: Settings, file: Path) -> WatchReport:
     """Take over the watches of a changedetection.io backup: pages, filters as fields, intervals and history."""
@@ -81,14 +93,16 @@ def import_changedetection(collection: Path, settings: Settings, file: Path) -> 
         with zipfile.ZipFile(file) as opened:
             backup = Members(opened)
             watches = list(_watches(backup, report))
-            add_pages(collection, settings, [one.url for one in watches], only_pages=True)
-            report.pages = len(watches)
+            watched = [one.url for one in watches if not one.is_paused]
+            add_pages(collection, settings, watched, only_pages=True)
+            report.pages = len(watched)
             _add_snapshots(collection, backup, watches, report)
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError) as error:
         raise ConfigError(f"{file} is not a changedetection.io backup: {error}") from error
     for watch in watches:
         _add_fields(collection, watch, report)
-        _add_schedule(collection, watch, report)
+        if not watch.is_paused:
+            _add_schedule(collection, watch, report)
         for name, words in _NOT_TAKEN.items():
             if watch.fields.get(name):
                 report.note(f"{watch.url}: not taken: {words}")
@@ -129,15 +143,15 @@ def _watches(backup: Members, report: WatchReport) -> Iterator[Watch]:
         except ConfigError as error:
             report.note(str(error))
             continue
-        if fields.get("paused"):
+        watch = Watch(folder, url, fields)
+        if watch.is_paused:
             report.paused += 1
-            report.note(f"{url}: paused there, so it is not watched here")
-            continue
+            report.note(f"{url}: paused there, so it is not watched here; its history is kept")
         found += 1
         if found > MAX_WATCHES:
             raise ConfigError(f"the backup has more than {MAX_WATCHES:,} watches")
-        yield Watch(folder, url, fields)
-    if not found and not report.paused:
+        yield watch
+    if not found:
         raise ConfigError("there is no watch in this backup; make one in changedetection.io under Settings, Backups")
 
 
@@ -162,22 +176,21 @@ def _json(backup: Members, name: str, longest: int) -> Any:
 
 
 def _add_fields(collection: Path, watch: Watch, report: WatchReport) -> None:
-    filters = watch.fields.get("include_filters") or []
-    for text in filters[:MAX_FILTERS] if isinstance(filters, list) else []:
-        selector = _selector(str(text))
+    for text in watch.filters:
+        selector = _selector(text)
         if selector is None:
-            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}")
+            report.note(f"{watch.url}: not taken: the filter {text[:80]}")
             continue
         names = {rule.name for rule in load_rules(collection)}
         if len(names) >= MAX_RULES:
-            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}: there are {MAX_RULES:,} fields already")
+            report.note(f"{watch.url}: not taken: the filter {text[:80]}: there are {MAX_RULES:,} fields already")
             continue
         rule = FieldRule(_free_name(watch, names), (watch.url,), selector, FieldType.LIST, only=True)
         try:
             add_rule(collection, rule)
             report.fields += 1
         except ConfigError as error:
-            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}: {error}")
+            report.note(f"{watch.url}: not taken: the filter {text[:80]}: {error}")
 
 
 def _selector(text: str) -> str | None:
@@ -226,8 +239,11 @@ def _add_snapshots(collection: Path, backup: Members, watches: list[Watch], repo
         file = Path(folder) / "history.warc.gz"
         with file.open("wb") as out:
             for watch in watches:
-                for at, kind, body in _history(backup, watch):
-                    out.write(gzip.compress(response_record(watch.url, at, kind, body), compresslevel=6, mtime=0))
+                selector = _selector(watch.filters[0]) if len(watch.filters) == 1 else None
+                part = ((SELECTED_FIELD, selector),) if selector is not None else ()
+                for at, kind, body, is_page in _history(backup, watch):
+                    record = response_record(watch.url, at, kind, body, () if is_page else part)
+                    out.write(gzip.compress(record, compresslevel=6, mtime=0))
                     report.snapshots += 1
                     if report.snapshots > MAX_SNAPSHOTS:
                         raise ConfigError(f"the backup has more than {MAX_SNAPSHOTS:,} snapshots")
@@ -237,8 +253,8 @@ def _add_snapshots(collection: Path, backup: Members, watches: list[Watch], repo
             report.versions = done.versions
 
 
-def _history(backup: Members, watch: Watch) -> Iterator[tuple[datetime, str, bytes]]:
-    """Yield time, media type and body of each snapshot: the page where it was kept, else its text."""
+def _history(backup: Members, watch: Watch) -> Iterator[tuple[datetime, str, bytes, bool]]:
+    """Yield time, media type and body of each snapshot, and whether it is the page or just the text of its part."""
     listed = f"{watch.folder}/history.txt"
     if listed not in backup.names:
         return
@@ -259,7 +275,7 @@ def _history(backup: Members, watch: Watch) -> Iterator[tuple[datetime, str, byt
                     body = _unpack(body)
                     backup.take(len(body))
                 is_json = body.lstrip()[:1] in (b"{", b"[") and watch.url.partition("?")[0].endswith(".json")
-                yield at, "application/json" if is_json else kind, body
+                yield at, "application/json" if is_json else kind, body, unpack and kind.startswith("text/html")
                 break
 
 

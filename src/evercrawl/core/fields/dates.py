@@ -18,6 +18,7 @@ _BUDDHIST_YEARS = range(2400, 2700)  # Thai pages count from 543 years earlier.
 _ISO = re.compile(r"(?<!\d)(\d{4})(?:[-/]|\.\s?)(\d{1,2})(?:[-/]|\.\s?)(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.,])(\d{1,2})([./-])\s?(\d{1,2})(?:\2\s?|\s(?=\d{4}))(\d{4}|\d{2})(?!\d)")
 _EAST_ASIAN = re.compile(r"(令和\s?\d{1,2}|\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]\s?[（(,]\s?(\d{4})(?!\d)")
 _VIETNAMESE = re.compile(r"(?<!\d)(\d{1,2})\s(?:tháng|thg)\s(\d{1,2}),?(?:\snăm)?\s(\d{4})(?!\d)", re.IGNORECASE)
 _HAS_YEAR = re.compile(r"\d{4}")
 _PART = re.compile(
@@ -36,7 +37,7 @@ def first_date(text: str, lang: str = "") -> date | None:
 
 def dates_in(text: str, lang: str = "") -> Iterator[_Dated]:
     """Yield the first date of each form in a text."""
-    for pattern in (_ISO, _EAST_ASIAN, _VIETNAMESE, _NUMERIC):
+    for pattern in (_ISO, _EAST_ASIAN, _YEAR_LAST, _VIETNAMESE, _NUMERIC):
         for found in pattern.finditer(text):
             if (day := _date_of(pattern, found, lang in MONTH_FIRST)) is not None:
                 yield found.start(), day, found.end()
@@ -50,6 +51,8 @@ def _date_of(pattern: re.Pattern[str], found: re.Match[str], is_month_first: boo
         day, month = (found[3], found[1]) if is_month_first and found[2] == "/" else (found[1], found[3])
         year = found[4] if len(found[4]) == 4 else f"20{found[4]}"
         return _date(year, month, day) or _date(year, day, month)
+    if pattern is _YEAR_LAST:
+        return _date(found[3], found[1], found[2])
     if pattern is _VIETNAMESE:
         return _date(found[3], found[2], found[1])
     year = str(2018 + int(found[1][2:])) if found[1].startswith("令和") else found[1]

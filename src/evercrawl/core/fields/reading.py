@@ -25,6 +25,7 @@ from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldTy
 
 NOTHING = FieldReading(None)
 MAX_SHOWN_CHARS = 80  # Of what a proposed selector reads.
+SELECTED_FIELD = "evercrawl-selected"  # Header field of a version that is the text of a selector, not a page.
 _PRICE_NAME = re.compile(r"(?i)(?<=\.)(?:low|high)?price$|(?<=price:)amount$")  # schema.org; Open Graph.
 _CURRENCY_CODE = re.compile(r"[A-Za-z]{3}")
 
@@ -46,7 +47,7 @@ def page_part(headers: Headers, body: bytes, text: str) -> PagePart:
     kept = truncate_markup(open_shadow_roots(body) if is_html else body)
     charset = detect_charset(kept, header(headers, "content-type"))
     markup = decode_body(kept[charset.bom_bytes :], charset.encoding)
-    return PagePart(markup, text, is_html)
+    return PagePart(markup, text, is_html, header(headers, SELECTED_FIELD) or "")
 
 
 def read_fields(page: PagePart, rules: Iterable[FieldRule], at: str | None = None) -> dict[str, FieldReading]:
@@ -58,7 +59,8 @@ def read_field(page: PagePart, rule: FieldRule, *, at: str | None = None) -> Fie
     """Return the value of a field on a page: of the first of its selectors that finds one."""
     first: FieldReading | None = None
     for select in rule.selectors(at):
-        found = [text for text in parse_selector(select)(page) if text]
+        is_part = select == page.selected
+        found = [text for text in (page.markup.splitlines() if is_part else parse_selector(select)(page)) if text]
         if not found:
             continue
         reading = read_text(found, rule.type, lang=page.lang)._replace(select=select)

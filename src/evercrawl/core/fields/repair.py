@@ -40,6 +40,7 @@ LEAD = 1.5  # How far it must lead over parts with another value.
 CLEAR, CLEAR_LEAD = 4.0, 3.0  # The same if nothing else on the page comes near,
 ALONE, ALONE_LEAD = 2.5, 4.0  # or if there is evidence against all that it might be instead.
 NO_RIVAL = -2.0  # What counts as evidence for a rival where there is none.
+RENAMED = 1.0  # What speaks against a part that says itself that it is something else.
 MOVED_LEAD = 3.0  # How far it must lead over the part that the selector still matches.
 DOUBT_LEAD = 0.5  # From this lead on, it is proposed.
 PROPOSED = 2.5  # Evidence below this is not even worth a proposal.
@@ -48,6 +49,7 @@ SURE_LIST, PROPOSED_LIST = 0.55, 0.3  # Share of the entries that two lists have
 SAME_LIST = 0.85  # The same if one of them is read in place of another that has some of them.
 MAX_VALUE_TEXT = 120  # Characters of a part with a number or a date.
 MAX_LABEL = 80  # Characters of a text that can be a label.
+MAX_UNIT_WORDS = 3  # Of a label that says what is counted.
 MAX_PIECES = 4  # Texts beside a label of which one may be the value.
 MAX_SAME = 4  # Parts with the same value whose selectors are tried.
 MAX_DAYS = 60  # By which the date of a page usually moves at most.
@@ -82,6 +84,7 @@ class LocatedPart(NamedTuple):
     landmarks: tuple[str, str] = ("", "")  # The nearest texts before and after it that both versions have just once.
     is_only: bool = False  # Whether no other part of the page has a value of this kind.
     is_named: bool = False  # Whether no other part of the page has its label.
+    is_labelled: bool = False  # Whether its own text says its label.
     is_stated: bool = False  # Whether structured data states it where it stated the earlier value.
 
     @property
@@ -149,10 +152,19 @@ def _repair_value(
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
     score, best, element, attribute = _tightest(ranked)
-    rivals = (one for one in ranked[1:] if one[1].reading.value != best.reading.value)
-    rival = next((one[0] for one in rivals if not _is_same_part(one, best, element)), NO_RIVAL)
+    rivals = [
+        one[0]
+        for one in ranked[1:]
+        if one[1].reading.value != best.reading.value
+        and not search.is_other(one[1])
+        and not _is_same_part(one, best, element)
+    ]
+    is_renamed = search.is_renamed(best)  # Which decides between parts; alone it is as good as others.
+    enough = score + RENAMED * is_renamed
+    lead = score - rivals[0] if rivals else enough - NO_RIVAL
     is_same_design = _is_same_design(before.outline, after.outline)
-    is_sure = _is_sure(score, score - rival, is_same_design=is_same_design)
+    is_sure = _is_sure(enough, lead, is_same_design=is_same_design)
+    is_sure = is_sure and (enough >= SURE or not is_renamed or best.reading.unit is not None)
     if now.value is not None:
         is_other_selector = now.select != reading.select
         lead = score - search.score_of(now)
@@ -236,6 +248,7 @@ class _Search:
             is_only=_is_only(self.earlier, rule, reading), is_named=_is_named(was.label, self.earlier), landmarks=around
         )
         own = _OWN_LABEL.match(reading.text or "")
+        self._name = _label(rule.name.replace("_", " "))
         self.labels = ([own[1].strip()] if own is not None else []) + (_raw_labels(old, place) if place else [])
         above = old.texts[old.landmarks[around[0]]] if around[0] else ""
         self._is_single = is_lost and all(_count(page, reading, rule.type) == 1 for page in (old, new))
@@ -265,7 +278,9 @@ class _Search:
             )
             is_known = label != part.label and (part.reading.value, label) in self._known
             is_single = self._is_single and part.reading.value == reading.value
-            score = _score(self.was, own, self._known) - 4.0 * is_known + 1.5 * is_single
+            is_called = bool(self._name) and self._name in (own.label, own.row, own.column)
+            score = _score(self.was, own, self._known) - 4.0 * is_known + 1.5 * is_single + 1.5 * is_called
+            score -= RENAMED * self.is_renamed(own)
             found.append((score, own, element, name))
         found.reverse()
         return sorted(found, key=lambda one: one[0], reverse=True)
@@ -317,6 +332,16 @@ class _Search:
         old, new = ({(one.tag, one.classes) for one in page.outline.elements} for page in (self.before, self.after))
         is_other = (was.tag, was.classes) not in new and (place.tag, place.classes) in old
         return is_other and bool(_label(around_value(now.text or "", self.rule.type)[0]))
+
+    def is_renamed(self, part: LocatedPart) -> bool:
+        """Return whether the own text of a part names it, and the earlier part had neither that name nor any."""
+        was = self.was
+        is_new = part.is_labelled and not was.is_labelled and part.label != was.label and not part.is_only
+        return is_new and not (_is_unit(was, part.context) or _is_unit(part, was.context))
+
+    def is_other(self, part: LocatedPart) -> bool:
+        """Return whether the earlier version had the same value with the same label elsewhere."""
+        return bool(part.label) and (part.reading.value, part.label) in self._known
 
     def is_elsewhere(self, now: FieldReading) -> bool:
         """Return whether the earlier version had the same number elsewhere, not just by chance."""
@@ -506,6 +531,7 @@ def _with_context(page: PageOutline, element: Element, reading: FieldReading, ki
         element.tag,
         name_words(element),
         around,
+        is_labelled=bool(_label(start)),
     )
 
 
@@ -592,8 +618,10 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     (text, earlier) = (_TIME.sub("", one.reading.text or "") for one in (now, was))
     extra = len(figures_of(text)) - max(1, len(figures_of(earlier)))
     score -= max(0, min(extra, 3))  # A part around it, which may come to begin with another number.
+    is_named_unit = _is_unit(was, now.context) or _is_unit(now, was.context)
     if was.reading.unit != now.reading.unit:
-        score -= 2.0
+        is_price = _is_currency(was.reading.unit) and now.reading.unit is None
+        score += 2.0 if is_named_unit else (-3.5 if is_price and not now.is_stated else -2.0)
     elif _form(earlier) == _form(text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)
         score += 0.5 if is_words else 1.5
@@ -618,6 +646,16 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
         return score - 4.0
     is_other = was.reading.value != now.reading.value and len(now.reading.text or "") > 2
     return score - (2.0 if is_other and (now.reading.value, "") in known else 0.0)
+
+
+def _is_currency(unit: str | None) -> bool:
+    return unit is not None and len(unit) == 3 and unit.isupper()
+
+
+def _is_unit(one: LocatedPart, labels: AbstractSet[str]) -> bool:
+    """Return whether the unit of a number is a label in another design: 4,514 stars, and Stars: 4,648."""
+    unit = _label(one.reading.unit or "")
+    return len(unit) > 2 and any(_stems(unit) <= _stems(label) for label in labels if label.count(" ") < MAX_UNIT_WORDS)
 
 
 def _is_name(label: str, names: frozenset[str]) -> bool:
@@ -699,10 +737,12 @@ def _repair_list(
             parent = new.elements[element.parent] if element.parent >= 0 else element
             groups.setdefault((element.tag, element.attributes.get("class", ""), parent.tag), []).append(element.place)
     best: tuple[float, int, str, list[str]] = (0.0, 0, "", [])
+    earlier = {_plain(text) for one in before.outline.elements if (text := before.outline.text(one, longest))} - wanted
     for select in _list_selectors(new, list(groups.values()), _list_labels(before.outline, values), wanted):
         texts = parse_selector(select)(after)
-        share, exact = _shared(values, texts), sum(text in values for text in texts)
-        if (share, exact) > best[:2] and not 0.0 < _shared(values, parse_selector(select)(before)) < 1.0:
+        strange = sum(_plain(text) in earlier for text in texts) / max(1, len(texts))  # Was there beside the list.
+        share, exact = _shared(values, texts) * (1 - strange), sum(text in values for text in texts)
+        if (share, exact) > best[:2] and not 0.0 < _shared(values, parse_selector(select)(before)) < share:
             best = share, exact, select, texts
     share, _, select, texts = best
     if share < PROPOSED_LIST or (share < SAME_LIST if kept >= SURE_LIST else share < 2 * kept):

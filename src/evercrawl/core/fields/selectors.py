@@ -45,10 +45,11 @@ class PagePart:
     markup: str  # The decoded body.
     text: str  # The main text.
     is_html: bool = True
+    selected: str = ""  # The selector of which this is the text; another program kept no more of the page.
 
-    def __reduce__(self) -> tuple[type[PagePart], tuple[str, str, bool]]:
+    def __reduce__(self) -> tuple[type[PagePart], tuple[str, str, bool, str]]:
         """What another process gets: the texts, without the trees made of them."""
-        return PagePart, (self.markup, self.text, self.is_html)
+        return PagePart, (self.markup, self.text, self.is_html, self.selected)
 
     @cached_property
     def tree(self) -> LexborHTMLParser:

@@ -51,7 +51,7 @@ def test_watches_filters_intervals_and_history_are_taken(tmp_path: Path) -> None
     (rule,) = collection.fields()
     assert (rule.name, rule.select, rule.type, rule.only) == ("kettle_price", "css:.price", FieldType.LIST, True)
     past = [row.readings["kettle_price"].value for row in collection.field_values(all_versions=True)]
-    assert past == [None, ("59,90 EUR",)]
+    assert past == [("Kettle", "49,90 EUR"), ("59,90 EUR",)]  # The first is the text of the part, all that was kept.
     assert [version.seen_at.timestamp() for version in collection.history(URL).versions] == [1794984679, 1794985679]
 
 
@@ -66,9 +66,12 @@ def test_filters_become_selectors_or_a_note(tmp_path: Path, given: str, expected
     assert bool(report.notes) is (expected is None)
 
 
-def test_paused_and_bad_watches_are_left_out(tmp_path: Path) -> None:
-    report = new_collection(tmp_path).import_watches("changedetection", backup(tmp_path, paused=True))
-    assert (report.pages, report.paused) == (0, 1)
+def test_paused_watches_keep_their_history_and_are_not_visited(tmp_path: Path) -> None:
+    collection = new_collection(tmp_path)
+    file = backup(tmp_path, paused=True, time_between_check={"minutes": 10})
+    report = collection.import_watches("changedetection", file)
+    assert (report.pages, report.paused, report.fields, report.schedules, report.versions) == (0, 1, 1, 0, 2)
+    assert collection.settings.scope.pages == collection.settings.scope.seeds == ()
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"not a zip"])
