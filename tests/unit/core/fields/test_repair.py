@@ -229,6 +229,50 @@ def test_fields_of_data_and_text_are_found_again(rule: FieldRule, before: str, a
     assert found.readings[rule.name].value is not None
 
 
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "value"),
+    [
+        (  # The unit became a label.
+            FieldRule("stars", ("*",), "css:.s", FieldType.NUMBER),
+            "<h1>Hive</h1><ul><li class=s>4,514 stars<li>91 forks</ul>",
+            "<h1>Hive</h1><div><a>Forks</a><a class=l>91</a></div><div><a>Star</a><a class=l>4648</a></div>",
+            4648,
+        ),
+        (  # A part that says itself that it is something else, beside one that does not.
+            FieldRule("now", ("*",), "css:.t", FieldType.NUMBER),
+            "<main><h1>Bend</h1><p class=t>81°F<p>Fair</main><h2>Week</h2><p>Monday",
+            "<article><h1>Bend</h1><div class=big>95°F</div><div>Feels like 92°F</div></article><h2>Week</h2><p>Monday",
+            95,
+        ),
+        (  # The name of the field is the name of a column.
+            FieldRule("price", ("*",), "css:.q", FieldType.NUMBER),
+            "<h1>Honey Corp</h1><p class=q>212.54<h2>Key</h2>",
+            "<h2>Honey Corp</h2><table><tr><th>Price<th>Ask<tr><td>258.10<td>258.36</table><p>Late</p><h2>Key</h2>",
+            258.1,
+        ),
+        (  # What another thing cost before is no rival.
+            FieldRule("price", ("*",), "css:.p", FieldType.NUMBER),
+            "<h1>Phones</h1><p class=p>£132.00<p>Closed, for trains<h2>Also</h2><ul><li>Buds <b>£167.50</b></ul>",
+            "<h1>Phones</h1><p>Closed, for trains</p><i>£160.00</i><h2>Also</h2><div><a>Buds <b>£167.50</b></a></div>",
+            160,
+        ),
+    ],
+)
+def test_a_value_that_changed_with_the_design_is_found(rule: FieldRule, before: str, after: str, value: float):
+    found = compare_page_fields(PagePart(before, ""), PagePart(after, ""), (rule,))
+    assert found.readings[rule.name].value == value
+
+
+def test_a_list_is_not_found_among_entries_that_stood_beside_it():
+    rule = FieldRule("facts", ("*",), "css:.facts tr", FieldType.LIST)
+    towns = "<table><tr><th>Town<th>People<tr><td>Upton<td>5<tr><td>Hallow<td>7</table>"
+    facts = "<tr><th>County<td>Kent<tr><th>Mayor<td>D. Orme<tr><th>Area<td>12 km²"
+    before = PagePart(f"<h1>Martley</h1><table class=facts>{facts}</table><h2>Near</h2>{towns}", "")
+    after = PagePart(f"<h1>Martley</h1><div id=x><table>{facts}</table><h2>Near</h2>{towns}</div>", "")
+    found = compare_page_fields(before, after, (rule,))
+    assert found.readings["facts"].value == ("County Kent", "Mayor D. Orme", "Area 12 km²")
+
+
 def test_pairs_of_elements_are_read_as_a_table():
     grid = "<div>{}</div>".format(
         "".join(f"<p class=k>{k}</p><p class=v>{v}</p>" for k, v in zip("AB", "12", strict=True))

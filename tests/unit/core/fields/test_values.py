@@ -93,6 +93,7 @@ def test_dates(text: str, day: date | None):
         ("7 जन॰ 2026", "hi", date(2026, 1, 7)),
         ("5 มี.ค. 2569", "th", date(2026, 3, 5)),
         ("令和8年3月5日", "ja", date(2026, 3, 5)),
+        ("3月5日（2026年）", "ja", date(2026, 3, 5)),
         ("7 tháng 1, 2026", "vi", date(2026, 1, 7)),
         ("2026. gada 7. janvāris", "lv", date(2026, 1, 7)),
         ("2026 m. sausio 7 d.", "lt", date(2026, 1, 7)),
