@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.worlds.values.markets import MARKETS
 from tests.worlds.values.moves import MOVES
 from tests.worlds.values.others import OTHERS
 from tests.worlds.values.served import watch_served
@@ -17,7 +18,7 @@ from tests.worlds.values.watch import lines_of, watch_all
 
 SETS = {
     "own": TEMPLATES, "software": SOFTWARE, "moves": MOVES, "sites": DEVELOPED, "held": HELD, "traditions": TRADITIONS,
-    "others": OTHERS,
+    "others": OTHERS, "markets": MARKETS,
 }  # fmt: skip
 
 

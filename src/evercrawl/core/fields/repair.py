@@ -164,7 +164,8 @@ def _repair_value(
     lead = score - rivals[0] if rivals else enough - NO_RIVAL
     is_same_design = _is_same_design(before.outline, after.outline)
     is_sure = _is_sure(enough, lead, is_same_design=is_same_design)
-    is_sure = is_sure and (enough >= SURE or not is_renamed or best.reading.unit is not None)
+    is_priced = not _is_currency(reading.unit) or _is_currency(best.reading.unit)
+    is_sure = is_sure and (enough >= SURE or (is_priced and (not is_renamed or best.reading.unit is not None)))
     if now.value is not None:
         is_other_selector = now.select != reading.select
         lead = score - search.score_of(now)
@@ -177,8 +178,10 @@ def _repair_value(
             return gone
     same = [one[2:] for one in ranked if one[1].reading.value == best.reading.value][1:MAX_SAME]
     proposed = None
-    for select in dict.fromkeys(css for part in [(element, attribute), *same] for css in search.selectors(*part)):
-        if _value_of(select, after, rule) != best.reading.value or _is_ambiguous(select, after):
+    found = dict.fromkeys(css for part in [(element, attribute), *same] for css in search.selectors(*part))
+    read = {select: _read(select, after, rule) for select in found}
+    for select in sorted(found, key=lambda one: read[one].unit != reading.unit):
+        if read[select].value != best.reading.value or _is_ambiguous(select, after):
             continue
         repair = FieldRepair(
             rule.name, rule.select, select, best.reading.text or "", is_sure, is_moved=now.value is not None
@@ -620,7 +623,7 @@ def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, st
     score -= max(0, min(extra, 3))  # A part around it, which may come to begin with another number.
     is_named_unit = _is_unit(was, now.context) or _is_unit(now, was.context)
     if was.reading.unit != now.reading.unit:
-        is_price = _is_currency(was.reading.unit) and now.reading.unit is None
+        is_price = _is_currency(was.reading.unit) and not _is_currency(now.reading.unit)
         score += 2.0 if is_named_unit else (-3.5 if is_price and not now.is_stated else -2.0)
     elif _form(earlier) == _form(text):
         is_words = was.reading.value == was.reading.text and not figures_of(was.reading.text)

@@ -26,7 +26,7 @@ _CURRENCIES = {
     "nt$": "TWD", "c$": "CAD", "r$": "BRL", "rs": "INR", "euro": "EUR", "euros": "EUR", "fr": "CHF", "zł": "PLN",
     "zl": "PLN", "kč": "CZK", "ft": "HUF", "rmb": "CNY", "lei": "RON", "円": "JPY", "元": "CNY", "원": "KRW",
     "rp": "IDR", "rm": "MYR", "ksh": "KES", "лв": "BGN", "руб": "RUB", "грн": "UAH", "ден": "MKD", "дин": "RSD",
-    "din": "RSD", "тг": "KZT", "lekë": "ALL", "soʻm": "UZS", "đ": "VND", "บาท": "THB", "تومان": "IRT",
+    "din": "RSD", "tl": "TRY", "тг": "KZT", "lekë": "ALL", "soʻm": "UZS", "đ": "VND", "บาท": "THB", "تومان": "IRT",
     "ریال": "IRR", "ريال": "SAR", "ر.س": "SAR", "د.إ": "AED", "درهم": "AED", "ج.م": "EGP", "جنيه": "EGP",
     "د.ك": "KWD", "د.م": "MAD", "د.ج": "DZD", "د.ت": "TND", "د.أ": "JOD", "ر.ق": "QAR", "ر.ع": "OMR", "د.ب": "BHD",
     "ل.ل": "LBP",
