@@ -11,10 +11,14 @@ import pytest
 from jinja2 import Environment, PackageLoader
 
 import evercrawl
+from evercrawl.collection.runs import publish_progress
+from evercrawl.collection.site_list import largest_sites
 from evercrawl.model import __version__
+from evercrawl.model.run import Progress
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.openapi import openapi_document
+from evercrawl.web.pages import overview
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from evercrawl.web.views import ACTIONS, VIEWS
@@ -275,6 +279,21 @@ def test_search_marks_only_the_hits(web: Interface):
     before = web.operator.get("/search.json?q=attack&as_of=365d").json()["found"]
     assert before["hits"] == []
     assert web.operator.get("/search", params={"q": 'changed:>nonsense "'}).status_code in (200, 400)
+
+
+def test_pages_that_are_due_again_count_as_queued(web: Interface, monkeypatch: pytest.MonkeyPatch):
+    """The progress of a run counts only pages that it found, and those that were queued when it began."""
+    path = web.service.state.path
+    sites = [site._replace(pending=59) for site in largest_sites(path, 2)]
+    monkeypatch.setattr(overview, "busiest_sites", lambda *_: sites)
+    web.service.state.invalidate("live sites")
+    with publish_progress(path, None, forever=False) as tell:
+        tell(Progress(fetched=3))
+        live = web.operator.get("/live.json").json()
+        assert live["run"]["progress"]["queued"] == 118
+        assert live["share"] < 0.1
+        assert "3 pages fetched, 118 queued" in web.operator.get("/").text
+    web.service.state.invalidate("live sites")
 
 
 def test_a_trap_is_excluded_allowed_and_undone(fresh: Interface):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -52,7 +53,7 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     return {
         "news": top_changes(state, wait_s=NEWS_WAIT_S),
         "status": found["status"],
-        "run": live_run(state.path, now=state.now()),
+        "run": _run_and_sites(state)[0],
         "last_run": next(iter(past_runs(state.path, limit=1)), None),
         "sites": found["largest sites"] or [],
         "visits_by_day": found["visits by day"] or {},
@@ -105,8 +106,7 @@ def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def crawl_state(state: AppState) -> dict[str, Any]:
     """Return the running crawl: how far it is, the time left, and what it waits for."""
-    run, pause = live_run(state.path, now=state.now()), run_pause(state.path)
-    sites = state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or []
+    (run, sites), pause = _run_and_sites(state), run_pause(state.path)
     found = {"run": run, "crawl_pid": state.crawl.pid, "sites": sites, "pause": pause and pause._asdict()}
     if run is None:
         return {**found, "state": "No crawl is running.", "share": 0.0, "left": "", "waiting": ""}
@@ -121,6 +121,16 @@ def crawl_state(state: AppState) -> dict[str, Any]:
         "left": f"about {format_duration(left_s)} left" if queued and left_s else "",
         "waiting": _waiting(state, run, sites),
     }
+
+
+def _run_and_sites(state: AppState) -> tuple[LiveRun | None, Sequence[SiteRow]]:
+    """Return the running crawl, and the sites with queued pages; a run does not count those that are due again."""
+    run = live_run(state.path, now=state.now())
+    sites = state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or []
+    if run is not None:
+        queued = max(run.progress.queued, sum(site.pending for site in sites))
+        run = replace(run, progress=replace(run.progress, queued=queued))
+    return run, sites
 
 
 def _state_text(run: LiveRun) -> str:

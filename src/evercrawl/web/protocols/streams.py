@@ -139,7 +139,7 @@ class LiveStream:
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
         visits = newest_visits(self.state.path, SHOWN_VISITS)
-        return json_line({**crawl_state(self.state), "run": run, "rates": self._rates, "visits": visits})
+        return json_line({**crawl_state(self.state), "rates": self._rates, "visits": visits})
 
 
 LINES_AT_A_TIME = 200  # Lines per chunk of the response.
