@@ -74,6 +74,7 @@ pub struct Rules {
     max_blocks: usize,
     max_chars: usize,
     max_links: usize,
+    max_sign_chars: usize,
     max_reference_chars: usize,
     max_marked_spaces: usize,
     min_linked_share: f64,
@@ -512,6 +513,10 @@ impl<'a, 'py> Walk<'a, 'py> {
     fn add_link(&mut self, node: Node) -> PyResult<()> {
         let text = node.text();
         if !text.is_empty() && !text::is_blank(&text) {
+            let is_sign = text::chars(&text) <= self.rules.max_sign_chars && !text::has_alnum(&text);
+            if is_sign && node.value(self.config.names.href).is_some_and(|url| url.starts_with('#')) {
+                return Ok(());
+            }
             let marked = self.link_text(node, &text);
             self.push(&format!("{INLINE_BORDER}{marked}{INLINE_BORDER}"));
             self.linked += text::chars(&text);

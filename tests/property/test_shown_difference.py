@@ -9,7 +9,7 @@ from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from evercrawl.cli.commands.versions import diff_lines
@@ -37,10 +37,14 @@ arabic ميناء عبارة تذكرة مجلس رصيف شتاء فانوس س
 hindi बंदरगाह नौका टिकट परिषद घाट सर्दी लालटेन बाज़ार पुल बगीचा कप्तान पत्र खिड़की नदी
 korean 항구 여객선 승차권 의회 부두 겨울 등불 시장 다리 정원 선장 편지 창문 강물
 japanese 港 船着き場 切符 市役所 桟橋 冬 灯り 市場 橋 庭園 船長 手紙 窓 川
+chinese 港口 渡轮 船票 议会 码头 冬天 灯笼 市场 桥梁 花园 船长 信件 窗户 河流 老城
+hebrew נמל מעבורת כרטיס מועצה רציף חורף פנס שוק גשר גן קפטן מכתב חלון נהר עיר
+greek λιμάνι πλοίο εισιτήριο συμβούλιο προβλήτα χειμώνας φανάρι αγορά γέφυρα κήπος γράμμα παράθυρο ποτάμι
+signs a<b R&D [x] {y} C++ $5 50% -v --all x_y `code` "quoted" (paren) https://a.test/x?y=1&z=2 #7 @me <tag> &amp; | \\
 thai ท่าเรือ เรือข้ามฟาก ตั๋ว สภา สะพาน ฤดูหนาว โคมไฟ ตลาด สวน กัปตัน จดหมาย หน้าต่าง แม่น้ำ
 """
 WORDS = {line.split()[0]: line.split()[1:] for line in _WORDS.strip().splitlines()}
-JOINTS = {"japanese": "", "thai": ""}  # Scripts without spaces.
+JOINTS = {"japanese": "", "chinese": "", "thai": ""}  # Scripts without spaces.
 UNIQUE = "ʘ"  # In words that occur once.
 ENDINGS = ["", "", "", "", ",", "."]
 
@@ -75,13 +79,16 @@ def word(chance: Random, script: str, number: int | None = None) -> str:
 
 
 def page_blocks(chance: Random, script: str) -> list[Block]:
-    """Return the blocks of a page: prose, and sometimes lists, tables or definitions."""
-    kinds = ["p", "p", "p", "h2", chance.choice(["li", "linked", "td", "dd", "p"])]
+    """Return the blocks of a page: prose, now and then very long, lists, tables, definitions, code and quotations."""
+    kinds = ["p", "p", "p", "h2", *chance.choices(["li", "oli", "linked", "td", "dd", "pre", "blockquote", "p"], k=2)]
     joint = JOINTS.get(script, " ")
     blocks = [Block("h1", tuple(word(chance, script) for _ in range(4)), joint)]
     for _ in range(chance.randint(4, 14)):
         kind = chance.choice(kinds)
-        count = {"p": chance.choice([12, 60, 300]), "h2": 4, "dd": 8}.get(kind, 6)
+        most = 4000 if chance.random() < 0.03 else 300
+        count = {"p": chance.choice([3, 12, 60, most]), "h2": 4, "dd": 8, "pre": 20, "blockquote": 20}.get(kind, 6)
+        if kind in ("li", "oli"):
+            count = chance.choice([1, 3, 6, 30])
         words = tuple(word(chance, script) for _ in range(count))
         # Some blocks repeat an earlier one.
         blocks.append(Block(kind, chance.choice(blocks).words if chance.random() < 0.1 else words, joint))
@@ -91,7 +98,7 @@ def page_blocks(chance: Random, script: str) -> list[Block]:
 def html_of(blocks: list[Block]) -> str:
     """Return the page; adjacent blocks of one kind are one list or table."""
     parts: list[str] = []
-    wrappers = {"li": "ul", "linked": "ul", "td": "table", "dd": "dl"}
+    wrappers = {"li": "ul", "linked": "ul", "oli": "ol", "td": "table", "dd": "dl"}
     previous = ""
     for block in blocks:
         wrapper = wrappers.get(block.kind, "")
@@ -110,13 +117,15 @@ def _element(block: Block) -> str:
     text = escape(block.text())
     match block.kind:
         case "linked":
-            return f'<li><a href="/item/{block.words[0]}">{text}</a></li>'
+            return f'<li><a href="/item/{escape(block.words[0])}">{text}</a></li>'
+        case "oli":
+            return f"<li>{text}</li>"
         case "td":
             half = len(block.words) // 2
             cells = escape(block.text(0, half)), escape(block.text(half))
             return f"<tr><td>{cells[0]}</td><td>{cells[1]}</td></tr>"
         case "dd":
-            return f"<dt>{block.words[0]}</dt><dd>{text}</dd>"
+            return f"<dt>{escape(block.words[0])}</dt><dd>{text}</dd>"
         case _:
             return f"<{block.kind}>{text}</{block.kind}>"
 
@@ -149,15 +158,28 @@ def edited(chance: Random, blocks: list[Block], script: str) -> Versions:
                 expected += found
         number += 12
     old, new = ([pair[side] for pair in pairs] for side in (0, 1))
+    if chance.random() < 0.3:
+        _swap_entries(chance, new)
     return Versions([one for one in old if one is not None], [one for one in new if one is not None], expected)
+
+
+def _swap_entries(chance: Random, blocks: list[Block | None]) -> None:
+    """Exchange two entries of lists, or two rows, without edits."""
+    kind = chance.choice(["li", "oli", "linked", "td", "dd"])
+    places = [at for at, one in enumerate(blocks) if one and one.kind == kind and UNIQUE not in "".join(one.words)]
+    if len(places) > 1:
+        one, other = chance.sample(places, 2)
+        blocks[one], blocks[other] = blocks[other], blocks[one]
 
 
 def _edited_words(chance: Random, block: Block, script: str, number: int) -> tuple[tuple[Block, Block], list[Expected]]:
     """Return a block with one to three words changed."""
     before, after = list(block.words), list(block.words)
-    changes = sorted(chance.sample(range(len(block.words)), k=chance.choice([1, 1, 1, 2, 3])), reverse=True)
+    changes = sorted(
+        chance.sample(range(len(block.words)), k=min(len(block.words), chance.choice([1, 1, 1, 2, 3]))), reverse=True
+    )
     for at in changes:
-        action = chance.choice(["replace", "replace", "insert", "delete"])
+        action = chance.choice(["replace", "replace", "insert", "delete" if len(after) > 1 else "replace"])
         if action != "insert":
             before[at] = word(chance, script, number)
         if action == "insert":
@@ -268,6 +290,7 @@ def shown_sides(before: str, after: str, change: Change) -> dict[str, dict[str, 
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(sorted(WORDS)))
+@example(1056, "german")  # A very long text of few different words.
 def test_every_changed_word_is_shown_with_its_neighbours(seed: int, script: str) -> None:
     chance = Random(seed)
     old, new, expected = edited(chance, page_blocks(chance, script), script)
@@ -309,7 +332,9 @@ def test_moved_paragraphs_are_shown(seed: int, script: str) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from(sorted(set(WORDS) - set(JOINTS))), st.sampled_from(["link", "image"]))
+@given(
+    st.integers(0, 2**32), st.sampled_from(sorted(set(WORDS) - {*JOINTS, "signs"})), st.sampled_from(["link", "image"])
+)
 def test_changed_targets_are_shown(seed: int, script: str, kind: str) -> None:
     chance = Random(seed)
     label = f"{word(chance, script, 1)} {word(chance, script, 2)}"

@@ -130,6 +130,7 @@ CELL_BORDER = "\u2064"
 MAX_BLOCKS = 20_000
 MAX_CHARS = 2_000_000
 MAX_SNAPSHOT_LINKS = 4_000
+MAX_SIGN_CHARS = 3  # Of a permalink, such as "¶" or " #".
 MAX_REFERENCE_CHARS = 500
 MAX_MARKED_SPACES = 24  # A text with more spaces is prose, whose inline elements say nothing about its parts.
 MIN_LINKED_SHARE = 0.5
@@ -448,8 +449,10 @@ class _BlockWalk:
             )
 
     def add_link(self, node: LexborNode, text: str) -> None:
-        """Add the text of a link to the pieces; if it has none, its image."""
+        """Add the text of a link to the pieces, unless it is a permalink; if it has none, its image."""
         if text and not text.isspace():
+            if len(text) <= MAX_SIGN_CHARS and not any(map(str.isalnum, text)) and _leads_into_page(node):
+                return
             self.pieces.append(f"{INLINE_BORDER}{_link_text(node, text)}{INLINE_BORDER}")
             self.linked += len(text)
             self.add_reference(node, text, is_image=False)
@@ -514,6 +517,10 @@ def _holds_blocks(link: LexborNode) -> bool:
             return True
         child = child.next
     return False
+
+
+def _leads_into_page(link: LexborNode) -> bool:
+    return (link.attributes.get("href") or "").startswith("#")
 
 
 def _link_text(node: LexborNode, text: str) -> str:
@@ -686,6 +693,7 @@ def _load_native() -> ModuleType | None:
             "max_blocks": MAX_BLOCKS,
             "max_chars": MAX_CHARS,
             "max_links": MAX_SNAPSHOT_LINKS,
+            "max_sign_chars": MAX_SIGN_CHARS,
             "max_reference_chars": MAX_REFERENCE_CHARS,
             "max_marked_spaces": MAX_MARKED_SPACES,
             "min_linked_share": MIN_LINKED_SHARE,

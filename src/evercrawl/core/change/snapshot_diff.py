@@ -52,6 +52,7 @@ from evercrawl.core.change.snapshot import (
     Snapshot,
     SnapshotMetadata,
 )
+from evercrawl.core.change.text_diff import MAX_EDIT_CHARS
 from evercrawl.core.search.tokenizer import normalize_characters
 
 MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes the main element the only own region.
@@ -936,11 +937,12 @@ class KeyedEdit(NamedTuple):
 
 
 def edits_in(hunk: Hunk) -> list[KeyedEdit]:
-    """Return the edits of a hunk: one, or two if the texts have nothing in common.
+    """Return the edits of a hunk: one, or two if the texts have little in common and can be shown as a whole.
     Where adverts rotate, a notice may appear on all pages at once, unrelated to the removed text."""
     if hunk.is_surplus:
         return [KeyedEdit(_text_key(f"{hunk.removed}\x1f{hunk.added}"), hunk.removed, hunk.added)]
-    if hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
+    is_whole = max(len(hunk.removed), len(hunk.added)) <= MAX_EDIT_CHARS
+    if is_whole and hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
         return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
     return [_keyed_edit(hunk.removed, hunk.added)]
 

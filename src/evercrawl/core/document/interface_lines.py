@@ -69,9 +69,9 @@ _FORMAT = (
     r"(?:atom|rss|csv|tsv|pdf|xml|json|html|xhtml|te?xt|xlsx?|ods|odt|docx?|epub|ics|ical|feeds?|print|markdown|rst)"
 )
 _OTHER_FORMATS = re.compile(
-    r"(?:also available (?:in|as)|(?:download|export) (?:as|to|in)|other formats?|auch verfügbar (?:in|als)"
+    r"(?:also available (?:in|as)|(?:download|export|this data) (?:as|to|in)|other formats?|auch verfügbar (?:in|als)"
     r"|(?:également )?disponible (?:en|au format)|(?:también )?disponible en)(?: other formats)?"
-    rf":?(?:[ ,|/·]{{1,3}}{_FORMAT}){{0,12}}\.?\Z",
+    rf":?(?:[ ,|/·]{{1,3}}{_FORMAT}){{0,12}}(?: \({_WORD}\))?\.?\Z",
     re.IGNORECASE,
 )
 _DISCLOSURE = re.compile(
@@ -102,7 +102,12 @@ _STARTS = (
 PHRASE_STARTS = frozenset(_STARTS.split("|"))
 # The native pass leaves out a plain ASCII line with one of these starts unless it contains one of the words.
 _NOTHING_YET_ENDS = ("yet", "so far", "available")
-NEEDED_WORDS = {"the ": _NOTHING_YET_ENDS, "this": _NOTHING_YET_ENDS, "ther": _NOTHING_YET_ENDS, "crea": ('"', "'")}
+NEEDED_WORDS = {
+    "the ": _NOTHING_YET_ENDS,
+    "this": (*_NOTHING_YET_ENDS, "data as"),
+    "ther": _NOTHING_YET_ENDS,
+    "crea": ('"', "'"),
+}
 # The first two letters of words that stand behind the first number of a count.
 COUNTED_STARTS = frozenset(word[:2] for word in f"{_RESULTS}|{_GOODS}|search|matching".replace("(?:", "").split("|"))
 EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")

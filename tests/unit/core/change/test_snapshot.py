@@ -190,3 +190,11 @@ def test_elements_in_a_link_are_parts_of_its_text(around: str):
     found = [segment.text for segment in split_segments(snapshot_html(around.format(link)).marked[0])]
     assert found[:2] == ["13 sec ago", "Add the manual"]
     assert snapshot_html(around.format(link)).references[0].label == "13 sec agoAdd the manual"
+
+
+@pytest.mark.parametrize("sign", ["#", "¶", "§", " # ", "🔗"])
+def test_a_permalink_is_no_part_of_a_heading(sign: str) -> None:
+    heading = '<h2 id="opening">{}Opening hours{}</h2>'
+    link = f'<a class="header-anchor" href="#opening">{sign}</a>'
+    for before, after in ((link, ""), ("", link)):
+        assert snapshot_html(f"<main>{heading.format(before, after)}</main>").texts == ("Opening hours",)
