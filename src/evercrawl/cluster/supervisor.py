@@ -25,6 +25,7 @@ from evercrawl.cluster.totals import (
     run_summary,
 )
 from evercrawl.cluster.worker_messages import (
+    CheckIdle,
     ConfirmLinks,
     DeliverLinks,
     OfferUrl,
@@ -62,6 +63,7 @@ class _WorkerHandle:
     process: asyncio.subprocess.Process
     writer: asyncio.StreamWriter
     forwarded: int = 0
+    checks: int = 0
     idle: WorkerIdle | None = None
     ended: Ended | None = None
 
@@ -70,7 +72,7 @@ class _WorkerHandle:
         """Whether the worker has ended or was idle after the last message sent to it."""
         if self.ended is not None:
             return True
-        return self.idle is not None and self.idle.received == self.forwarded
+        return self.idle is not None and self.idle.ended is not None and self.idle.received == self.forwarded
 
     def send(self, message: object) -> None:
         if self.ended is None and not self.writer.is_closing():
@@ -102,6 +104,8 @@ class Supervisor:
         self._handles: dict[int, _WorkerHandle] = {}
         self._open_requests: dict[tuple[int, int], int] = {}
         """Sender and token of a remote fetch, and the worker that runs it."""
+        self._checked: tuple[int, ...] | None = None
+        """What was forwarded to each worker when all were last asked whether they are still idle; None: one was not."""
         self._deaths = 0
         self._failure: EvercrawlError | None = None
         self._tasks = [
@@ -168,7 +172,7 @@ class Supervisor:
     def _announce_restart(self, number: int) -> None:
         for other, handle in self._handles.items():
             if other != number:
-                handle.idle = None
+                handle.idle = self._checked = None
                 handle.send(WorkerRestarted(number))
 
     async def _listen(self, number: int, reader: asyncio.StreamReader) -> bool:
@@ -180,6 +184,7 @@ class Supervisor:
                     self.totals.update(number, message)
                 case WorkerIdle():
                     handle.idle = message
+                    self._checked = None if message.ended is None else self._checked
                 case WorkerLogRecord(record=record):
                     logging.getLogger(record.name).handle(record)
                 case WorkerDone(ended=ended, report=report):
@@ -244,9 +249,18 @@ class Supervisor:
         self._forward(sender, RemoteFetchResult(failed, sender, token))
 
     def _end_if_all_idle(self) -> None:
-        if len(self._handles) == self._workers and all(handle.is_idle for handle in self._handles.values()):
-            for handle in self._handles.values():
-                handle.send(RunOver())
+        """End the run when all workers are idle and still say so when asked: meanwhile a page may have become due."""
+        handles = self._handles.values()
+        if len(handles) < self._workers or not all(handle.is_idle for handle in handles):
+            return
+        forwarded = tuple(handle.forwarded for handle in handles)
+        if self._checked != forwarded:
+            self._checked = forwarded
+            for handle in handles:
+                handle.checks += 1
+                handle.send(CheckIdle())
+        elif all(handle.ended or (handle.idle and handle.idle.checks == handle.checks) for handle in handles):
+            self._broadcast(RunOver())
 
     async def _worker_died(self, number: int) -> None:
         handle = self._handles[number]

@@ -77,10 +77,15 @@ class SeedMoved(NamedTuple):
 
 
 class WorkerIdle(NamedTuple):
-    """The worker is idle after `received` messages from others."""
+    """The worker is idle after `received` messages from others and `checks` checks; it is not if `ended` is None."""
 
-    ended: Ended
+    ended: Ended | None
     received: int
+    checks: int
+
+
+class CheckIdle(NamedTuple):
+    """Every worker is asked whether it is still idle: a page may have become due since it said so."""
 
 
 class RunOver(NamedTuple):

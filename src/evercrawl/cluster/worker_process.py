@@ -15,6 +15,7 @@ from evercrawl.cluster.crawl_builder import build_crawl, uses_database
 from evercrawl.cluster.run_requests import WorkerPart, watch_requests
 from evercrawl.cluster.totals import RunTotals, SharedCounters, WorkerReport, worker_report
 from evercrawl.cluster.worker_messages import (
+    CheckIdle,
     ConfirmLinks,
     DeliverLinks,
     OfferUrl,
@@ -60,7 +61,7 @@ class WorkerPeers:
         self._workers = workers
         self._counts = counts
         self._send = send
-        self._received = 0
+        self._received = self._checks = 0
         self._is_over = False
         self._last_idle: WorkerIdle | None = None
         self._next_token = 0
@@ -93,9 +94,9 @@ class WorkerPeers:
     def report_spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
         return self._counts.spent(visits, wire_bytes)
 
-    def report_idle(self, ended: Ended) -> bool:
-        """Report that this worker is idle; return whether all workers are."""
-        idle = WorkerIdle(ended, self._received)
+    def report_idle(self, ended: Ended | None) -> bool:
+        """Report that this worker is idle; return whether all workers are. None: it is not, although it was asked."""
+        idle = WorkerIdle(ended, self._received, self._checks)
         if not self._is_over and idle != self._last_idle:
             self._last_idle = idle
             self._send(idle)
@@ -118,6 +119,9 @@ class WorkerPeers:
             match message:
                 case RunOver():
                     self._is_over = True
+                case CheckIdle():
+                    self._checks += 1
+                    self.report_idle(crawl.end_if_quiet())
                 case StopWorker(stage=stage):
                     stop.finish() if stage == 1 else stop.cancel()
                 case WorkerRestarted(number=number):

@@ -193,6 +193,7 @@ class Frontier:
             if queue.has_more[priority]:
                 is_late = priority >= self._main and self._value_of is None
                 most = min(self._window, LATE_PORTION) if is_late else self._window
+                queue.added.clear()
                 return PagesNeeded(queue.site.id, priority, queue.read_to[priority], most)
         raise AssertionError("a queue to refill has more in some priority")
 
@@ -225,7 +226,7 @@ class Frontier:
         if pages:
             queue.read_to[need.priority] = pages[-1].seq
             queue.last_priority = need.priority
-        if len(pages) < need.most:
+        if len(pages) < need.most and need.priority not in queue.added:
             queue.has_more[need.priority] = False
         if queue.is_drained():
             self._drop(queue)
@@ -271,6 +272,7 @@ class Frontier:
         if queue is not None:
             for priority in priorities:
                 queue.has_more[priority] = True
+                queue.added.add(priority)
             self._settle(queue)
             return
         self._line_up(site, priority=min(priorities), now_us=now_us)

@@ -283,6 +283,9 @@ class HostQueue:
     """For each priority, the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
     """For each priority, whether the store may hold pages behind `read_to`."""
+    added: set[int] = field(
+        default_factory=set
+    )  # Priorities of pages committed since the last read of the store began.
     last_priority: int = 0  # The priority that was read last; the site lines up there when it gives its queue away.
     in_flight: int = 0
     rendering: int = 0  # Pages that were fetched and are being rendered.

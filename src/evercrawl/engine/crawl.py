@@ -260,9 +260,11 @@ class Crawl:
         self._is_open = True
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
-        for number, shard in list(self.shards.items()):
+        for number in list(self.shards):
+            shard = await self.shard(number)  # Links of a peer may be opening it just now; then it runs already.
             await shard.commit()
-            self._running[number] = asyncio.create_task(shard.run())
+            if number not in self._running:
+                self._running[number] = asyncio.create_task(shard.run())
         reloading = asyncio.create_task(self._reload_rules())
         try:
             return await self._until_over()

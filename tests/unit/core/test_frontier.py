@@ -352,3 +352,14 @@ def test_stored_credit_reaches_the_window():
     turn = frontier.turn(now_us=0)
     assert isinstance(turn, Visit)
     assert (turn.page.seq, turn.page.credit) == (1, 7)
+
+
+def test_pages_that_are_committed_while_the_store_is_read_are_read_afterwards():
+    frontier, queue = make()
+    queue.serve(0)  # No site waits in the store.
+    queue.add(1, 0)
+    need = frontier.needs(now_us=0)
+    assert isinstance(need, PagesNeeded)
+    queue.add(1, 1, priority=need.priority)
+    frontier.fill(need, [])  # What was read before the commit.
+    assert [page.seq for _, page in run(frontier, queue)] == [0]

@@ -121,3 +121,22 @@ def test_nothing_is_stored_after_a_batch_that_was_lost() -> None:
         return forgetful
 
     assert asyncio.run(commit_twice()).kept == []
+
+
+def test_a_batch_is_stored_although_its_commit_is_cancelled():
+    class SlowArchive(EmptyArchive):
+        async def sync(self) -> None:
+            await asyncio.sleep(0.01)
+
+    async def story() -> None:
+        store, digest = RecordingStore(), content_digest(b"held")
+        buffer = CommitBuffer(cast(Any, store), cast(Any, SlowArchive()), epoch=1, pages=100)
+        buffer.write_visit(PAGE, visited(b"held"))
+        committing = asyncio.create_task(buffer.commit())
+        await asyncio.sleep(0)
+        committing.cancel()
+        await buffer.commit()
+        assert digest in store.held
+        assert committing.cancelled()
+
+    asyncio.run(story())
