@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from struct import Struct
-from typing import Protocol
 
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import open_shared_memory
@@ -25,6 +24,7 @@ from evercrawl.model.time import from_us, to_us
 MAX_CLOSED_SITES = 20  # Closed sites to include in a report.
 SUMMED_COUNTS = ("offered", "store_lookups", "false_positives")
 """Counts of the URL-seen test; its other values are rates."""
+SUMMED_STATS = ["requests", "wire_bytes", "visits", "found", "new", "changed", "revisits", "gone", "judged", "on_topic"]
 
 
 _SLOT = Struct("<QQ")
@@ -184,23 +184,8 @@ def create_shared_memory(workers: int) -> int:
     return open_shared_memory(_SLOT.size * workers, "evercrawl-counts")
 
 
-class RunState(Protocol):
-    """What progress and summary need to know about a run."""
-
-    @property
-    def stats(self) -> RunStats: ...
-    @property
-    def began(self) -> datetime: ...
-    @property
-    def pages_before(self) -> int: ...
-    @property
-    def pending_before(self) -> int: ...
-    def now(self) -> datetime: ...
-    def elapsed(self) -> timedelta: ...
-    def in_flight(self) -> int: ...
-    def closed_sites(self) -> list[Site]: ...
-    def is_throttled(self) -> bool: ...
-    def url_seen(self) -> dict[str, float]: ...
+RunState = Crawl | RunTotals
+"""What progress and summary need to know about a run."""
 
 
 @asynccontextmanager

@@ -52,15 +52,8 @@ FLAG_KEYS = {
 
 SAVED_SECTION = "scope."  # Flags of this section describe the collection, so a new collection saves them.
 SAVED_KEYS = (
-    "pace.mode",
-    "pace.delay",
-    "pace.unlimited_concurrency",
-    "http.allow_private",
-    "http.resolve",
-    "revisit.budget",
-    "credit.order",
-    "assets.enabled",
-    "render.mode",
+    *("pace.mode", "pace.delay", "pace.unlimited_concurrency", "http.allow_private", "http.resolve"),
+    *("revisit.budget", "credit.order", "assets.enabled", "render.mode"),
 )
 """Other flags that a new collection saves: how its sites are reached, so that later runs reach them in the same way."""
 
