@@ -64,9 +64,9 @@ def build(*, dry: bool) -> None:
     run(f"{tool}python", "-m", "build", "--outdir", str(DIST), str(ROOT))
     run(f"{tool}twine", "check", "--strict", *map(str, DIST.iterdir()))
     run(f"{tool}pyroma", "--min", "10", str(next(DIST.glob("*.tar.gz"))))
-    audit = [f"{tool}pip-audit", "--require-hashes", "--disable-pip", "-r", "requirements.lock"]
+    audit = [f"{tool}pip-audit", "--strict", "--require-hashes", "--disable-pip", "-r", "requirements.lock"]
     if subprocess.run(audit, cwd=ROOT).returncode:
-        message = "pip-audit found a weakness, or could not reach its database"
+        message = "pip-audit found a weakness, or its database does not know every dependency"
         if not dry:
             raise SystemExit(message)
         print(f"note: {message}")
