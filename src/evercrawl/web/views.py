@@ -10,15 +10,17 @@ from evercrawl.collection.table_view import table_columns
 from evercrawl.errors import BugFound
 from evercrawl.web.access_control import UPLOAD_PATH
 from evercrawl.web.auth import MAX_PASSWORD_CHARS, AccessScope
-from evercrawl.web.data_views import DATA_ACTIONS, DATA_RESOURCES, DATA_VIEWS
 from evercrawl.web.pages import (
     add_site,
     administration,
     alerts,
+    backups,
     changes_page,
     crawl,
+    data,
     history,
     overview,
+    removals,
     reports,
     search,
     site_pages,
@@ -120,7 +122,38 @@ VIEWS: tuple[View, ...] = (
     View(
         "/settings", "/settings", administration.settings, (Parameter("q", "Only with these words."),), title="Settings"
     ),
-    *DATA_VIEWS,
+    View("/mail", "/mail", alerts.mail, scope=AccessScope.ADMIN),
+    View(
+        "/link-problems",
+        "/link-problems",
+        reports.link_problems,
+        title="Links to fix",
+        group="Reports",
+        **as_table("links", reports.LINK_COLUMNS),
+    ),
+    View(
+        "/orphans",
+        "/orphans",
+        reports.orphans,
+        title="Orphan pages",
+        group="Reports",
+        **as_table("pages", reports.ORPHAN_COLUMNS),
+    ),
+    View("/graph", "/graph", reports.graph, reports.GRAPH_PARAMETERS, title="Link graph", group="Reports"),
+    View("/plan", "/plan", reports.plan, reports.PLAN_PARAMETERS, title="Plan", group="Reports"),
+    View(
+        "/sitemap-check",
+        "/sitemap-checks",
+        reports.sitemap_check,
+        (Parameter("site", "Site to check next."),),
+        title="Sitemap check",
+        group="Reports",
+    ),
+    View("/storage", "/storage", data.storage, title="Storage", group="Data"),
+    View("/export", "/exports", data.export, title="Export", group="Data"),
+    View("/backups", "/backups", backups.backups, scope=AccessScope.ADMIN, title="Backups", group="Data"),
+    View("/removals", "/removals", removals.removals, scope=AccessScope.OPERATE, title="Removals", group="Data"),
+    View("/remove", "/removal-preview", removals.remove, removals.PREVIEW_PARAMETERS, scope=AccessScope.OPERATE),
     View(
         "/access",
         "",
@@ -172,7 +205,32 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("refresh", "Visit every known page now.", "bool", default=False),
         ),
     ),
-    *DATA_ACTIONS,
+    Action("DELETE /sites/{name}", removals.remove_site, (_SITE, removals.REQUEST)),
+    Action("DELETE /pages/{url}", removals.remove_page, (_URL, removals.REQUEST)),
+    Action(
+        "DELETE /pages/{url}/versions/{at}",
+        removals.remove_version,
+        (_URL, Parameter("at", "Version, such as v3.", required=True), removals.REQUEST),
+    ),
+    Action("DELETE /removals/{id}", removals.undo_removal, (removals.ID,)),
+    Action("POST /backups", backups.make_backup, scope=AccessScope.ADMIN, status=202),
+    Action(
+        "POST /backups/{name}/restores", backups.restore_backup, (backups.NAME,), scope=AccessScope.ADMIN, status=202
+    ),
+    Action("DELETE /backups/{name}", backups.remove_backup, (backups.NAME,), scope=AccessScope.ADMIN, status=204),
+    Action("POST /exports", data.start_export, data.EXPORT_PARAMETERS, status=202),
+    Action("POST /verifications", data.start_verification, status=202),
+    Action(
+        "POST /sitemap-checks",
+        reports.start_sitemap_check,
+        (Parameter("url", "The site, or its sitemap.", "url", required=True),),
+        status=202,
+    ),
+    Action("DELETE /jobs/{id}", data.forget_job, (data.JOB_ID,), status=204),
+    Action(
+        "PUT /mail", alerts.set_mail, alerts.MAIL_PARAMETERS, scope=AccessScope.ADMIN, secret=frozenset({"password"})
+    ),
+    Action("POST /mail/tests", alerts.test_mail, (alerts.ADDRESS,), scope=AccessScope.ADMIN),
     Action(
         "DELETE /workers/{worker}",
         administration.drain_worker,
@@ -267,7 +325,9 @@ ACTIONS: tuple[Action, ...] = (
 RESOURCES: tuple[View, ...] = (
     View("", "/tokens", administration.tokens, scope=AccessScope.ADMIN),
     View("", "/audit-log", administration.audit_log, (AFTER, limit()), scope=AccessScope.ADMIN),
-    *DATA_RESOURCES,
+    View("", "/jobs", data.jobs),
+    View("", "/jobs/{id}", data.job, (data.JOB_ID,)),
+    View("", "/removals/{id}", removals.removal, (removals.ID,), scope=AccessScope.OPERATE),
     View("", "/pages/{url}/versions", history.page_versions, (_URL,)),
     site_pages.SCHEDULE_VIEW,
     View("", "/read-marks", changes_page.read_marks),
