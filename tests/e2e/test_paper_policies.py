@@ -218,8 +218,9 @@ def test_why_tells_the_true_share_of_announced_changes(tmp_path: Path, monkeypat
         assert forecast is not None
         told = forecast.announcements
         assert told is not None
-        assert (told.changes_found, told.changes_announced) == (25, 15)
         # On a busy machine a page may be visited before its sitemap is read; that visit checks nothing.
+        assert 20 <= told.changes_found <= 25
+        assert told.changes_found - told.changes_announced == 10
         assert told.false == 5
         assert 15 <= told.checked <= 20
         assert told.false_share == round(told.false / told.checked, 4)
