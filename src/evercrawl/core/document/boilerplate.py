@@ -26,12 +26,10 @@ def _read_lists(name: str) -> dict[str, list[str]]:
     return {kind: [one for one in map(str.strip, re.split("[;\n]", lines)) if one] for kind, _, lines in kinds}
 
 
-_NAMES = {kind: frozenset(names) for kind, names in _read_lists("names.txt").items()}
-_BODY_PAIRS = {f"{text} {part}" for text in _NAMES["texts"] for part in _NAMES["parts of texts"]} | _NAMES["bodies"]
+NAMES = {kind: frozenset(names) for kind, names in _read_lists("names.txt").items()}
+_BODY_PAIRS = {f"{text} {part}" for text in NAMES["texts"] for part in NAMES["parts of texts"]} | NAMES["bodies"]
 # `hidden`, but not `field-label-hidden`.
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
-# A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
-_MODIFIER_WORDS = _NAMES["modifiers"]
 _BY_STRENGTH = (SURE_ASIDE, ASIDE, COMMENTS, CONTENTS, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT, MAIN_PART)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
@@ -73,34 +71,35 @@ def _classify_name(name: str) -> int:
     if "[" in name or "(" in name:  # How it looks, such as `[--sidebar-width:220px]`.
         return NEUTRAL
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
+    # A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
     is_random = name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)  # Such as `hJpAdR`.
-    if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or is_random:
+    if not words or words[0] in NAMES["modifiers"] or "for" in words or "nav-content" in name or is_random:
         return NEUTRAL
-    if _NAMES["comments"].isdisjoint(words):
+    if NAMES["comments"].isdisjoint(words):
         return _classify_words(words)
-    return ASIDE if _classify_words([word for word in words if word not in _NAMES["comments"]]) > CONTENT else COMMENTS
+    return ASIDE if _classify_words([word for word in words if word not in NAMES["comments"]]) > CONTENT else COMMENTS
 
 
 def _classify_words(words: list[str]) -> int:
     if words and words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
-    if len(words) == 1 and words[0] in _NAMES["sure asides"]:
+    if len(words) == 1 and words[0] in NAMES["sure asides"]:
         return SURE_ASIDE
     if words[-1:] == ["toc"] or "tableofcontents" in words or "of contents" in pairs:
         return CONTENTS
-    is_layout = not _NAMES["layouts"].isdisjoint(words)
-    if not _NAMES["asides"].isdisjoint(words) or (is_layout and len(words) == 1):
+    is_layout = not NAMES["layouts"].isdisjoint(words)
+    if not NAMES["asides"].isdisjoint(words) or (is_layout and len(words) == 1):
         return ASIDE
     if is_layout:
         return LAYOUT_ASIDE
-    if not _NAMES["small asides"].isdisjoint(words) or not _NAMES["small asides"].isdisjoint(pairs):
+    if not NAMES["small asides"].isdisjoint(words) or not NAMES["small asides"].isdisjoint(pairs):
         return SMALL_ASIDE
-    if not _NAMES["linked asides"].isdisjoint(words):
+    if not NAMES["linked asides"].isdisjoint(words):
         return LINKED_ASIDE
-    if not _NAMES["bodies"].isdisjoint(words) or not _BODY_PAIRS.isdisjoint(pairs):
+    if not NAMES["bodies"].isdisjoint(words) or not _BODY_PAIRS.isdisjoint(pairs):
         return CONTENT
-    return MAIN_PART if "".join(words) in _NAMES["middles"] else NEUTRAL
+    return MAIN_PART if "".join(words) in NAMES["middles"] else NEUTRAL
 
 
 _VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
@@ -278,11 +277,11 @@ _COUNT_LINE = re.compile(
 )
 
 
-_PHRASES = _read_lists("phrases.txt")  # Whole lines, with any punctuation at their ends, and starts of lines.
-_RIGHTS = tuple(_PHRASES["rights"])
-_WHOLE_LINES = dict.fromkeys(_PHRASES["lines"], DROP_LINE) | dict.fromkeys(_PHRASES["sections"], DROP_SECTION)
-_LINE_START_ACTIONS = dict.fromkeys(_PHRASES["line starts"], DROP_LINE) | dict.fromkeys(
-    _PHRASES["section starts"], DROP_SECTION
+PHRASES = _read_lists("phrases.txt")  # Whole lines, with any punctuation at their ends, and starts of lines.
+_RIGHTS = tuple(PHRASES["rights"])
+_WHOLE_LINES = dict.fromkeys(PHRASES["lines"], DROP_LINE) | dict.fromkeys(PHRASES["sections"], DROP_SECTION)
+_LINE_START_ACTIONS = dict.fromkeys(PHRASES["line starts"], DROP_LINE) | dict.fromkeys(
+    PHRASES["section starts"], DROP_SECTION
 )
 _BY_KEY: dict[str, list[str]] = {}
 for _phrase in _LINE_START_ACTIONS:

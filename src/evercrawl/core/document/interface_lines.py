@@ -101,13 +101,8 @@ _STARTS = (
 )
 PHRASE_STARTS = frozenset(_STARTS.split("|"))
 # The native pass leaves out a plain ASCII line with one of these starts unless it contains one of the words.
-_NOTHING_YET_ENDS = ("yet", "so far", "available")
-NEEDED_WORDS = {
-    "the ": _NOTHING_YET_ENDS,
-    "this": (*_NOTHING_YET_ENDS, "data as"),
-    "ther": _NOTHING_YET_ENDS,
-    "crea": ('"', "'"),
-}
+_ENDS = ("yet", "so far", "available", "data as")
+NEEDED_WORDS = dict.fromkeys(("the ", "this", "ther"), _ENDS) | {"crea": ('"', "'")}
 # The first two letters of words that stand behind the first number of a count.
 COUNTED_STARTS = frozenset(word[:2] for word in f"{_RESULTS}|{_GOODS}|search|matching".replace("(?:", "").split("|"))
 EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")

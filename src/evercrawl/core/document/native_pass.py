@@ -24,14 +24,6 @@ from evercrawl.core.native import load_native
 from evercrawl.model.document import Link
 
 _TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script link"
-# Attributes that the parser may know by number. A page with another such attribute is left to the reference.
-_ATTRIBUTE_NAMES = (
-    "accept accept-charset active align alink alt axis bgcolor charset checked clear codetype color compact content"
-    " declare defer dir direction disabled enctype face focus for frame height hover hreflang html http-equiv is lang"
-    " language link maxlength media method multiple nohref noresize noshade nowrap placeholder pool public readonly"
-    " required rev rules scheme scope scrolling selected shape size slot src system target text title valign valuetype"
-    " vlink width xmlns"
-)
 # Bits of `survey`.
 IS_HARMLESS = 1  # The page is surely within the limits on markup, so that nothing is cut off.
 MAY_HAVE_ROOTS = 2
@@ -48,7 +40,8 @@ def _load() -> ModuleType | None:
     module = load_native()
     if module is None:
         return None
-    known = dict.fromkeys((*module.attribute_names(), *_ATTRIBUTE_NAMES.split()))
+    known = dict.fromkeys((*module.attribute_names(), *boilerplate.NAMES["attributes"]))
+    # Of the attributes that the parser may know by number. A page with another one is left to the reference.
     names = " ".join(f'{name}="value of {name}"' for name in known)
     page = LexborHTMLParser(f"<svg><a {names}>A text — with &lt;another&gt; <g>element</g></a></svg>")
     probe = page.css_first("a")

@@ -15,6 +15,7 @@ from evercrawl.core.document.boilerplate import (
     CONTENTS,
     MAIN_PART,
     NEUTRAL,
+    PHRASES,
     BoilerplateFilter,
     classify_attributes,
     classify_names,
@@ -66,12 +67,7 @@ _ARCHIVE_NOTES: Final = ("Reply instructions:\n", "This is a public inbox, see")
 _CUT_SIGNS: Final = " \t\n.…"  # At the end of a cut text.
 _PLACE_ENDS: Final = ("\n", "\t")  # Pieces between two lines, and two cells.
 _SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
-_MORE = (
-    "read more,more,continue reading,weiterlesen,mehr lesen,lire la suite,leer más,seguir leyendo,leia mais,leggi tutto"
-    ",lees meer,läs mer,les mer,læs mere,lue lisää,czytaj więcej,číst dál,tovább,devamı,читать далее,читати далі"
-    ",続きを読む,阅读更多,阅读全文,继续阅读,閱讀更多,繼續閱讀,더 보기,더보기"
-)
-READ_MORE: Final = frozenset(_MORE.split(","))  # Links to the rest of an excerpt.
+READ_MORE: Final = frozenset(PHRASES["read more"])  # Links to the rest of an excerpt.
 _MORE_SIGNS: Final = " \t\n\xa0.…»›>→⟶[]()"
 _LABEL_ENDS: Final = (":", "：")
 _BRACKETS: Final = ("[", "(")

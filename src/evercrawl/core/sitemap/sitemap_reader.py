@@ -275,10 +275,8 @@ def feed_text(body: bytes, url: str, *, content_type: str | None = None) -> str 
     if broken is not None or collector.type not in (SitemapType.RSS, SitemapType.ATOM):
         return None
     title = _FEED_TITLE.search(markup) or [b"", b""]
-    lines = [entry.text for entry in collector.entries if entry.text] or [
-        _plain_text(title[1].decode("utf-8", "replace"))
-    ]
-    return "\n".join(lines)
+    texts = [entry.text for entry in collector.entries if entry.text]
+    return "\n".join(texts) or _plain_text(title[1].decode("utf-8", "replace"))
 
 
 def _entry_lines(record: EntryElement) -> list[SitemapEntry]:
