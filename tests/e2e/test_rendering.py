@@ -255,6 +255,9 @@ VIEWS = {
     "pointer": "root.innerHTML = '<div>Point here</div>'; root.firstChild.onmouseenter = () =>"
     " root.append('Shown as long as the pointer is there, and in the page.')",
     "tips": "root.innerHTML = '<button>i</button>'; root.firstChild.onmouseover = () => root.append('a tip')",
+    "delegated": "root.innerHTML = '<div>plain</div>'; root.firstChild[Symbol('events')] = {click() {"
+    " this.append('shown by a press') }}; onclick = event => { for (const key of Object.getOwnPropertySymbols("
+    "event.target)) event.target[key].click?.call(event.target) }",
     "pages": "let at = 1; root.innerHTML = '<p></p><nav><button></button><button></button><button></button></nav>';"
     " const all = [...root.querySelectorAll('button')];"
     " const show = n => { at = n; root.querySelector('p').textContent = `This is page ${n}`;"
@@ -307,6 +310,7 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     listeners = run(visit("listeners")).dom
     assert b"tab number 0" in listeners
     assert b"tab number 1" in listeners
+    assert b"shown by a press" in run(visit("delegated")).dom
     pages = run(visit("pages")).dom
     assert all(f"This is page {number}".encode() in pages for number in range(1, 10))
     assert b"Shown as long as the pointer is there" in run(visit("pointer")).dom

@@ -71,6 +71,8 @@ _GRANTED = frozenset({
     "access-control-expose-headers",
 })  # fmt: skip
 _POINTED = {"click", *(kind + what for kind in ("mouse", "pointer") for what in ("down", "up", "enter", "over"))}
+_DELEGATED = """[...document.querySelectorAll('*')].filter(one => Reflect.ownKeys(one).some(
+    key => /click$/i.test(String(key)) || Object.hasOwn(Object(one[key]), 'click')))"""  # As Svelte and Solid note it.
 _LISTENS = "function () { listeners.add(this); }"
 _NEVER_SENT = frozenset({"ping", "cspviolationreport", "eventsource", "websocket", "signedexchange", "prefetch"})
 
@@ -494,7 +496,14 @@ class PageSession:
                 top = await self._send("Runtime.evaluate", expression="document", contextId=world)
                 number = top["result"]["objectId"]
                 found = await self._send("DOMDebugger.getEventListeners", objectId=number, depth=-1, pierce=True)
-                fresh = {one["backendNodeId"] for one in found["listeners"] if one["type"] in _POINTED} - nodes
+                fresh = {one["backendNodeId"] for one in found["listeners"] if one["type"] in _POINTED}
+                listed = (await self._send("Runtime.evaluate", expression=_DELEGATED))["result"].get("objectId", "")
+                shown = (await self._send("Runtime.getProperties", objectId=listed, ownProperties=True))["result"]
+                numbers = [one["value"]["objectId"] for one in shown if "objectId" in one.get("value", ())]
+                for answer in [self._send("DOM.describeNode", objectId=one) for one in numbers[:MAX_LISTENERS]]:
+                    with suppress(DevToolsError):
+                        fresh.add((await answer)["node"]["backendNodeId"])
+                fresh -= nodes
                 fresh = {*sorted(fresh)[:MAX_LISTENERS]}
                 nodes |= fresh
                 for answer in [
