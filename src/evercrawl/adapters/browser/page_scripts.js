@@ -424,9 +424,10 @@ globalThis.sectionOf = nodes => {
 // Removes names that only tell how something looks, such as `modal`: what was opened to be read is content.
 globalThis.withoutLook = one => {
     const looks = /modal|popup|lightbox|overlay|dialog|widget|carousel|slideshow|gallery|tabs|tooltip|banner|dropdown|img/i;
-    const others = [...one.classList].filter(name => !looks.test(name));
+    const isLook = name => looks.test(name) || /menu/i.test(name) && one.querySelector('p');  // It has more than labels.
+    const others = [...one.classList].filter(name => !isLook(name));
     if (others.length < one.classList.length) one.setAttribute('class', others.join(' '));
-    if (looks.test(one.id)) one.removeAttribute('id');
+    if (isLook(one.id)) one.removeAttribute('id');
 };
 
 // Finds the copies of elements that replaced others since, by their places.

@@ -272,7 +272,10 @@ class SiteSession:
         elif outside.has_login_form or outside.status in (401, 403) or text is not None:
             self._end("the cookies are refused: the site shows what it shows to everybody")
         else:
-            log.warning("%s looks the same with and without its cookies; they may have expired", self.own.site)
+            same = "looks the same with and without its cookies; they may have expired"
+            log.warning(
+                "%s %s", self.own.site, "did not answer; its cookies were not tried" if inside.status is None else same
+            )
         self._is_open = not self.ended
 
     def _check_url(self) -> str:
