@@ -258,6 +258,10 @@ VIEWS = {
     "delegated": "root.innerHTML = '<div>plain</div>'; root.firstChild[Symbol('events')] = {click() {"
     " this.append('shown by a press') }}; onclick = event => { for (const key of Object.getOwnPropertySymbols("
     "event.target)) event.target[key].click?.call(event.target) }",
+    "menus in menus": "const show = text => root.innerHTML = text; const menu = n => `<button onclick=event.stopPropagation();"
+    "go(${n})>menu ${n}</button>`; window.go = n => n > 2 ? (history.pushState({}, '', '/' + n), show('page ' + n)) : n === 1"
+    " ? show(menu(1) + menu(2)) : show(menu(1) + menu(2) + menu(3) + menu(4)); onpopstate = () => show(menu(1));"
+    " onclick = () => show(menu(1)); show(menu(1))",
     "pages": "let at = 1; root.innerHTML = '<p></p><nav><button></button><button></button><button></button></nav>';"
     " const all = [...root.querySelectorAll('button')];"
     " const show = n => { at = n; root.querySelector('p').textContent = `This is page ${n}`;"
@@ -311,6 +315,7 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     assert b"tab number 0" in listeners
     assert b"tab number 1" in listeners
     assert b"shown by a press" in run(visit("delegated")).dom
+    assert {f"{SITE}/3", f"{SITE}/4"} < set(run(visit("menus in menus")).links)
     pages = run(visit("pages")).dom
     assert all(f"This is page {number}".encode() in pages for number in range(1, 10))
     assert b"Shown as long as the pointer is there" in run(visit("pointer")).dom

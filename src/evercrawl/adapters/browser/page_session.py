@@ -7,7 +7,7 @@ import base64
 import json
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache
@@ -46,6 +46,7 @@ MORE_MS = 1500  # The page's time after a scroll or a press.
 FRAME_MS = 100  # The page's time to notice what was drawn.
 VIEW_MS = 500  # The page's time after a press or a change of the view.
 MAX_VAIN_PRESSES = 2  # Of similar buttons in a row, before the others are left alone.
+MAX_OPENERS = 5  # Buttons one inside the other, such as menus in menus.
 MAX_SETTLES = 6  # How often to check again whether a loaded page still changes.
 MAX_RELOADS = 2  # How often a page may load itself again; it gets the same answer.
 MAX_COOKIE_CHARS = 4096  # Of all cookies that scripts of a page set; longer ones are not sent.
@@ -89,6 +90,16 @@ class _Button(NamedTuple):
     base: str  # Its look and label, which others may share.
     kind: str  # Buttons of one kind have the same place in a list, and their labels may differ.
     is_pressed: bool
+
+
+def _way_back(key: str, openers: dict[str, str], found: Collection[str]) -> tuple[str, str]:
+    """Return the next button on the way to a hidden one, and the one in sight that shows it; empty: there is none."""
+    for _ in range(MAX_OPENERS):
+        opener = openers.get(key, "")
+        if opener in found:
+            return key, opener
+        key = opener
+    return "", ""
 
 
 class PageFault(Exception):
@@ -479,13 +490,13 @@ class PageSession:
             waiting = {key: one for key, one in (fresh | waiting).items() if not self._is_settled(one, done, vain)}
             lost, key = "", next((key for key in waiting if key in found and not found[key].is_pressed), "")
             if not key:
-                again = ((key, openers[key]) for key in waiting if key not in found and openers[key] in found)
-                lost, key = next((one for one in again if vain[one[1]] < MAX_VAIN_PRESSES), ("", ""))
+                ways = (_way_back(key, openers, found) for key in waiting if key not in found)
+                lost, key = next((one for one in ways if one[1] and vain[one[1]] < MAX_VAIN_PRESSES), ("", ""))
             if not key:
                 break
             done.add(key)
             last = key
-            if not await self._press(found[key], vain):
+            if not await self._press(found[key], Counter() if lost else vain):
                 break
 
     async def _note_listeners(self) -> None:
