@@ -37,17 +37,9 @@ if TYPE_CHECKING:
     from evercrawl.core.focus.classifier import TopicSketch
 
 __all__ = [
-    "RunOptions",
-    "StopSignal",
-    "add_seeds",
-    "check_plugins",
-    "follow_crawl",
-    "loop_factory",
-    "min_delay",
-    "raise_file_limit",
-    "run_crawl",
-    "set_focus",
-]
+    "RunOptions", "StopSignal", "add_seeds", "check_plugins", "follow_crawl", "loop_factory", "min_delay",
+    "raise_file_limit", "run_crawl", "set_focus",
+]  # fmt: skip
 
 log = logging.getLogger("evercrawl")
 

@@ -16,20 +16,6 @@ from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import EPOCH, SimClock, SimLoop, SimulationStalled, run
 
 __all__ = [
-    "EPOCH",
-    "NO_FAULTS",
-    "DelayRule",
-    "LoggedRequest",
-    "MemoryArchive",
-    "MemoryStore",
-    "RequestLog",
-    "SimClock",
-    "SimLoop",
-    "SimWeb",
-    "SimWorld",
-    "SimulationStalled",
-    "SiteFaults",
-    "Violation",
-    "make_world",
-    "run",
-]
+    "EPOCH", "NO_FAULTS", "DelayRule", "LoggedRequest", "MemoryArchive", "MemoryStore", "RequestLog", "SimClock",
+    "SimLoop", "SimWeb", "SimWorld", "SimulationStalled", "SiteFaults", "Violation", "make_world", "run",
+]  # fmt: skip
