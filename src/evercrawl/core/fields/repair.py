@@ -111,6 +111,12 @@ def find_repair(
     if leaf is not None:
         part = None if leaf.is_sure or rule.type is FieldType.LIST else _repair_value(before, after, rule, was, now)
         return part if part is not None and part.is_sure else leaf
+    if (
+        split_selector(was.select or "")[0] == "data"
+        and now.text is None
+        and _is_same_design(before.outline, after.outline)
+    ):
+        return None  # A page that looks as before just states it no more; what it shows may be of another thing.
     is_list = isinstance(was.value, tuple)
     if now.value is not None and now.select == was.select and not is_list and _is_by_label(was, now, after):
         return None
