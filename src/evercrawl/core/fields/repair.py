@@ -111,12 +111,9 @@ def find_repair(
     if leaf is not None:
         part = None if leaf.is_sure or rule.type is FieldType.LIST else _repair_value(before, after, rule, was, now)
         return part if part is not None and part.is_sure else leaf
-    if (
-        split_selector(was.select or "")[0] == "data"
-        and now.text is None
-        and _is_same_design(before.outline, after.outline)
-    ):
-        return None  # A page that looks as before just states it no more; what it shows may be of another thing.
+    is_unstated = split_selector(was.select or "")[0] == "data" and now.text is None
+    if is_unstated and _is_same_design(before.outline, after.outline):
+        return None  # A page that looks as before states it no more; what it shows may be of another thing.
     is_list = isinstance(was.value, tuple)
     if now.value is not None and now.select == was.select and not is_list and _is_by_label(was, now, after):
         return None
@@ -158,13 +155,8 @@ def _repair_value(
     if not ranked or (ranked[0][0] < PROPOSED and now.value is None):
         return None
     score, best, element, attribute = _tightest(ranked)
-    rivals = [
-        one[0]
-        for one in ranked[1:]
-        if one[1].reading.value != best.reading.value
-        and not search.is_other(one[1])
-        and not _is_same_part(one, best, element)
-    ]
+    others = (one for one in ranked[1:] if one[1].reading.value != best.reading.value and not search.is_other(one[1]))
+    rivals = [one[0] for one in others if not _is_same_part(one, best, element)]
     is_renamed = search.is_renamed(best)  # Which decides between parts; alone it is as good as others.
     enough = score + RENAMED * is_renamed
     lead = score - rivals[0] if rivals else enough - NO_RIVAL
