@@ -13,7 +13,7 @@ from tests.worlds.blind.__main__ import kinds_of, site_records
 from tests.worlds.blind.living_site import Kind, LivingSite, Visit
 from tests.worlds.blind.view import reader_view
 
-PARTS = ("visible", "held", "third", "fourth")
+PARTS = ("visible", "held", "third", "fourth", "fifth")
 KINDS = [kind for part in PARTS for kind in kinds_of(part)]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 

@@ -1,0 +1,297 @@
+"""Prose and interface words of the fifth part: Danish, Hungarian, Romanian and Indonesian, and films in English."""
+
+from __future__ import annotations
+
+from tests.worlds.blind.prose import EN_MONTHS, EN_OPENERS, EN_TAILS, Prose
+from tests.worlds.blind.tongues import Tongue, _ages, _short
+
+FILMS = Prose(
+    months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
+    titles=("The {thing} of {place}", "{place}, {year}", "A {thing} for {who}", "No {thing} Tonight", "{place} Waltz"),
+    headings=("Synopsis", "Production", "Music", "Reception", "Cast notes", "Restoration"),
+    slots={
+        "thing": ("lighthouse", "debt", "harvest", "orchestra", "ferry", "winter", "telephone", "portrait", "garden"),
+        "place": ("Trieste", "Lisbon", "Galway", "Odessa", "Salta", "Bruges", "Malmö", "Palermo"),
+        "who": ("the widow", "a young clerk", "her brother", "the projectionist", "the captain", "an old judge"),
+        "craft": ("the camera work", "the cutting", "the score", "the set design", "the dialogue", "the lighting"),
+        "verdict": ("holds up well", "is the best part", "does not convince", "deserves a second look", "drags"),
+    },
+    patterns=(
+        "In {place}, {who} inherits a {thing} and {n} unpaid bills.",
+        "{craft} {verdict}, even after {n} years.",
+        "The film was shot in {place} within {n} days.",
+        "{who} leaves on {date} and never mentions the {thing} again.",
+        "Critics of {year} wrote that {craft} {verdict}.",
+        "The restored print runs {n} minutes longer.",
+        "Between {place} and {place}, {who} loses the {thing}.",
+        "I watched this with {who} and we agree that {craft} {verdict}.",
+        "Only {n} copies were made, and one of them is in {place}.",
+        "The last scene with {who} and the {thing} was cut in {year}.",
+        "Nobody understands why {who} keeps the {thing} until the end.",
+        "A {thing} like this would not survive a winter in {place}.",
+    ),
+)
+
+FORUM_DA = Prose(
+    months=(
+        *("januar", "februar", "marts", "april", "maj", "juni"),
+        *("juli", "august", "september", "oktober", "november", "december"),
+    ),
+    openers=("Ærlig talt", "Efter min mening", "Så vidt jeg ved", "Til gengæld", "Som sagt"),
+    tails=(", i hvert fald hos mig", " efter den seneste opdatering", ", hvis nogen spørger", " uden videre"),
+    titles=("Problemer med {ting}", "Hvordan virker {ting}?", "{ting} i {sted}", "Erfaringer med {ting} siden {year}"),
+    headings=("Baggrund", "Fremgangsmåde", "Ansvar", "Kendte fejl", "Næste skridt", "Tidsplan"),
+    slots={
+        "ting": ("varmepumpen", "routeren", "regnskabet", "ladestanderen", "postkassen", "kalenderen", "nøglekortet"),
+        "sted": ("Aarhus", "Svendborg", "kælderen", "mødelokalet", "Esbjerg", "lagerhallen", "Odense"),
+        "hvem": ("viceværten", "Lene fra økonomi", "en kollega", "leverandøren", "formanden", "elektrikeren"),
+        "gør": ("skifter filteret", "nulstiller målingen", "skriver en rapport", "ringer til kunden", "lukker døren"),
+    },
+    patterns=(
+        "{hvem} {gør} hver {n}. dag.",
+        "I {sted} holder {ting} op med at virke efter {n} minutter.",
+        "Siden {date} har {hvem} ikke rørt {ting}.",
+        "Man kan købe {ting} brugt i {sted} for {n} kroner.",
+        "Jeg spurgte {hvem}, og svaret var, at {ting} skal udskiftes.",
+        "Hvis {hvem} {gør}, bliver {ting} stabil igen.",
+        "Vi mødes i {sted} den {date} og taler om {ting}.",
+        "Før {year} havde ingen i {sted} hørt om {ting}.",
+        "Det tog {n} dage, før {hvem} fandt fejlen i {ting}.",
+        "Der er {n} pladser i {sted}, men kun {hvem} har nøgle.",
+        "Husk at {ting} ikke tåler frost.",
+        "Når {hvem} {gør}, skal alle andre vente i {sted}.",
+    ),
+)
+
+PRESS_HU = Prose(
+    months=(
+        *("január", "február", "március", "április", "május", "június"),
+        *("július", "augusztus", "szeptember", "október", "november", "december"),
+    ),
+    openers=("Elemzők szerint", "Mint ismert", "A tervek szerint", "Időközben"),
+    tails=(" a közlemény szerint", ", ahogy az várható volt", " az év végéig"),
+    titles=(
+        "{cég}: {n} milliárdos beruházás",
+        "Mi lesz a {tárgy} sorsa?",
+        "{hely}: drágul a {tárgy}",
+        "Fordulat a {cég} ügyében",
+    ),
+    headings=("Előzmények", "Számok", "Mit mond a piac", "Kockázatok", "Kilátások", "Vélemény"),
+    slots={
+        "cég": ("Dunai Malom", "Tiszavíz", "Mátra Energia", "Balatoni Hajózás", "Kelet Bank", "Zala Bútor"),
+        "tárgy": ("lakáshitel", "búza", "vasúti teher", "nyugdíjalap", "gázár", "munkabér", "állampapír"),
+        "hely": ("Szeged", "Miskolc", "Győr", "Pécs", "Debrecen", "Zalaegerszeg"),
+        "ki": ("a vezérigazgató", "a jegybank alelnöke", "a felügyelet", "egy névtelen kereskedő", "a miniszter"),
+        "tesz": ("visszavonta a tervet", "új ajánlatot tett", "elhalasztotta a döntést", "csökkentette a díjat"),
+    },
+    patterns=(
+        "{ki} {date}-én {tesz}.",
+        "A {cég} {n} embert vesz fel a {hely} melletti telepén.",
+        "A {tárgy} {n} százalékkal drágult {year} óta.",
+        "{hely} környékén a {tárgy} fontosabb, mint a turizmus.",
+        "{ki} úgy látja, hogy a {tárgy} nem nő tovább.",
+        "A {cég} részvényesei {n} napon belül szavaznak.",
+        "Miután {ki} {tesz}, a {cég} is lépett.",
+        "Az új csarnok {hely} határában {n} hektáron épül.",
+        "Senki nem számított arra, hogy {ki} {tesz}.",
+        "A szerződés szerint a {cég} {year} végéig nem adja el a telepet.",
+        "A {tárgy} körüli vita {hely} után a fővárost is elérte.",
+        "A részleteket {ki} csak {date} után ismerteti.",
+    ),
+)
+
+CARS_HU = Prose(
+    months=PRESS_HU.months,
+    titles=("{márka} {kivitel} {year}", "{márka} {kivitel}, {szín}", "{szín} {márka} {kivitel}"),
+    headings=("Felszereltség", "Állapot", "Egyéb"),
+    slots={
+        "márka": ("Skoda Fabia", "Opel Astra", "Suzuki Vitara", "Ford Focus", "Dacia Duster", "Toyota Yaris"),
+        "kivitel": ("1.4 kombi", "1.6 TDI", "1.2 benzin", "hibrid automata", "2.0 dízel", "1.0 Turbo"),
+        "szín": ("ezüst", "sötétkék", "fehér", "bordó", "fekete", "zöldesszürke"),
+        "rész": ("vezérlés", "kuplung", "hűtő", "első lengéscsillapító", "kormánymű", "kipufogó", "akkumulátor"),
+        "mód": ("tavaly cserélve", "gyári állapotban", "felújítva", "javításra szorul", "garanciával"),
+    },
+    patterns=(
+        "A {rész} {mód}, számlával igazolva.",
+        "Az autó {n} ezer kilométert futott, {szín} színben.",
+        "Első tulajdonostól, {year} óta garázsban tartva.",
+        "A {rész} és a {rész} {mód}.",
+        "Csere {márka} típusra lehetséges értékegyeztetéssel.",
+        "A műszaki vizsga {date} napjáig érvényes.",
+        "Nyári és téli gumi {n} ezer forint értékben jár hozzá.",
+        "Kisebb karcolás a {szín} fényezésen, ezért az ár.",
+        "Hétvégén megtekinthető, telefonon {n} perc alatt visszahívom.",
+        "A {kivitel} motor keveset fogyaszt a városban is.",
+    ),
+)
+
+TOWN_RO = Prose(
+    months=(
+        *("ianuarie", "februarie", "martie", "aprilie", "mai", "iunie"),
+        *("iulie", "august", "septembrie", "octombrie", "noiembrie", "decembrie"),
+    ),
+    openers=("Conform hotărârii", "Pentru locuitori", "În plus", "De regulă"),
+    tails=(", cu avizul comisiei", " pe baza cererii", ", fără taxă"),
+    titles=("Anunț privind {obiect}", "{obiect} în {loc}", "Lista pentru {obiect}, {year}", "Dezbatere: {obiect}"),
+    headings=("Acte necesare", "Program", "Temei legal", "Termene", "Contestații", "Persoane de contact"),
+    slots={
+        "obiect": ("drumul comunal", "iluminatul public", "taxa de salubritate", "piața veche", "grădinița", "pășunea"),
+        "loc": ("sala de consiliu", "strada Teiului", "satul Poiana", "căminul cultural", "cartierul Gării"),
+        "cine": ("primarul", "secretarul comunei", "comisia de urbanism", "dispensarul", "asistentul social"),
+        "face": ("verifică dosarele", "publică lista", "semnează procesul-verbal", "anunță rezultatul"),
+    },
+    patterns=(
+        "În {loc}, {cine} {face} până la {date}.",
+        "Cererile pentru {obiect} se depun în {n} zile.",
+        "{cine} a constatat că {obiect} costă {n} mii de lei.",
+        "Din {year}, {obiect} este în grija comunei.",
+        "După ședința din {date}, {cine} {face}.",
+        "Pentru {obiect} sunt necesare {n} semnături.",
+        "Lucrările la {obiect} încep în {loc}.",
+        "Cine nu depune actele la {loc} pierde dreptul la {obiect}.",
+        "Au fost depuse {n} contestații, iar {cine} {face}.",
+        "Contractul pentru {obiect} expiră la {date}.",
+        "Locuitorii din {loc} pot întreba oricând cum {cine} {face}.",
+    ),
+)
+
+NEWS_ID = Prose(
+    months=(
+        *("Januari", "Februari", "Maret", "April", "Mei", "Juni"),
+        *("Juli", "Agustus", "September", "Oktober", "November", "Desember"),
+    ),
+    openers=("Menurut warga", "Sementara itu", "Sebelumnya", "Di sisi lain"),
+    tails=(", kata polisi", " sejak pekan lalu", " tanpa biaya tambahan"),
+    titles=(
+        "{siapa} Tinjau {tempat}",
+        "Harga {barang} di {tempat} Naik",
+        "{n} Warga {tempat} Mengungsi",
+        "Cerita {siapa} dan {barang}",
+    ),
+    headings=("Kronologi", "Tanggapan", "Data", "Langkah Berikutnya", "Profil"),
+    slots={
+        "siapa": ("gubernur", "kepala desa", "seorang nelayan", "panitia", "tim peneliti", "juru bicara"),
+        "tempat": ("Kupang", "Pasar Minggu", "Pontianak", "lereng Merapi", "Bitung", "Tegal"),
+        "barang": ("cabai", "beras", "perahu kayu", "kain tenun", "kopi", "minyak goreng", "bibit padi"),
+        "aksi": ("membuka posko", "mencabut izin", "membagikan bantuan", "menunda rapat", "memeriksa gudang"),
+    },
+    patterns=(
+        "{siapa} {aksi} di {tempat} pada {date}.",
+        "Harga {barang} mencapai {n} ribu rupiah di {tempat}.",
+        "Sejak {year} {barang} dari {tempat} dikirim lewat laut.",
+        "Sebanyak {n} orang menunggu ketika {siapa} {aksi}.",
+        "{siapa} berharap {barang} cukup sampai {date}.",
+        "Tidak ada {barang} yang rusak di {tempat}.",
+        "Warga {tempat} menolak ketika {siapa} {aksi}.",
+        "Pasokan {barang} tiba dalam {n} hari.",
+        "Rapat di {tempat} dihadiri oleh {siapa} dan {siapa}.",
+        "Dengan {n} truk, {siapa} {aksi} lebih cepat.",
+        "Laporan lengkap tentang {barang} terbit setelah {date}.",
+    ),
+)
+
+DANISH = Tongue(
+    code="da",
+    age=_ages(
+        "lige nu",
+        "for {} siden",
+        min=("minut", "minutter"),
+        hour=("time", "timer"),
+        day=("dag", "dage"),
+        week=("uge", "uger"),
+        month=("måned", "måneder"),
+        year=("år", "år"),
+    ),
+    short_age=_short(" min", " t", " d"),
+    months=FORUM_DA.months,
+    menu=("Forside", "Emner", "Mærkater", "Medlemmer", "Regler", "Hjælp"),
+    extra_menu=("Nyhedsbrev", "Butik", "Kalender"),
+    renamed="Udforsk",
+    footer="Alle rettigheder forbeholdes. Privatlivspolitik.",
+    new_footer="Alle rettigheder forbeholdes. Nye vilkår gælder fra foråret.",
+    notices=("Siden er lukket for vedligehold søndag nat.", "Svar på vores årlige undersøgelse."),
+    cookies=("Vi bruger cookies. Accepter",),
+    adverts=("Billigt strøm i 12 måneder", "Spar 30% på dæk", "Lær spansk på 8 uger", "Lån op til 50 000 kr."),
+    names=("mettek", "Jens P.", "varmemester", "solveig_88", "oleb", "Kirsten", "haandvaerkeren"),
+    group=".",
+)
+
+HUNGARIAN = Tongue(
+    code="hu",
+    age=_ages(
+        "éppen most",
+        "{}",
+        min=("perce",),
+        hour=("órája",),
+        day=("napja",),
+        week=("hete",),
+        month=("hónapja",),
+        year=("éve",),
+    ),
+    short_age=_short(" p", " ó", " n"),
+    months=PRESS_HU.months,
+    menu=("Címlap", "Gazdaság", "Üzlet", "Ingatlan", "Befektetés", "Podcast"),
+    extra_menu=("Hírlevél", "Állás", "Videók"),
+    renamed="Felfedezés",
+    footer="Minden jog fenntartva. Impresszum és adatvédelem.",
+    new_footer="Minden jog fenntartva. Felhasználási feltételeink megváltoztak.",
+    notices=("Vasárnap éjjel karbantartás lesz.", "Töltse ki éves kérdőívünket!"),
+    cookies=("Az oldal sütiket használ. Elfogadom",),
+    adverts=("Személyi kölcsön 5 perc alatt", "Napelem 20% kedvezménnyel", "Angol 3 hét alatt", "Kötelező biztosítás"),
+    names=("gyurka54", "Kovács E.", "tozsdecapa", "nagy_i", "Réka", "postas"),
+    group=" ",
+)
+
+ROMANIAN = Tongue(
+    code="ro",
+    age=_ages(
+        "chiar acum",
+        "acum {}",
+        min=("minut", "minute"),
+        hour=("oră", "ore"),
+        day=("zi", "zile"),
+        week=("săptămână", "săptămâni"),
+        month=("lună", "luni"),
+        year=("an", "ani"),
+    ),
+    short_age=_short("m", "h", "z"),
+    months=TOWN_RO.months,
+    menu=("Acasă", "Primăria", "Consiliul local", "Anunțuri", "Taxe", "Contact"),
+    extra_menu=("Buletin", "Galerie", "Petiții"),
+    renamed="Servicii",
+    footer="Toate drepturile rezervate. Declarație de accesibilitate.",
+    new_footer="Toate drepturile rezervate. Politica de confidențialitate a fost actualizată.",
+    notices=("Duminică noaptea site-ul este în mentenanță.", "Completați sondajul anual."),
+    cookies=("Folosim cookie-uri. Accept",),
+    adverts=("Credit rapid online", "Cursuri de engleză -30%", "Termopane la comandă", "Asigurare auto ieftină"),
+    names=("ioana_p", "Gheorghe T.", "admin", "mirela", "Popa V.", "dan88"),
+    group=".",
+)
+
+INDONESIAN = Tongue(
+    code="id",
+    age=_ages(
+        "baru saja",
+        "{} yang lalu",
+        min=("menit",),
+        hour=("jam",),
+        day=("hari",),
+        week=("minggu",),
+        month=("bulan",),
+        year=("tahun",),
+    ),
+    short_age=_short("m", "j", "h"),
+    months=NEWS_ID.months,
+    menu=("Beranda", "Nasional", "Ekonomi", "Olahraga", "Gaya Hidup", "Indeks"),
+    extra_menu=("Buletin", "Foto", "Lowongan"),
+    renamed="Jelajah",
+    footer="Hak cipta dilindungi. Pedoman media siber.",
+    new_footer="Hak cipta dilindungi. Ketentuan layanan telah diperbarui.",
+    notices=("Minggu malam ada pemeliharaan sistem.", "Ikuti survei tahunan kami."),
+    cookies=("Situs ini memakai cookie. Setuju",),
+    adverts=("Pinjaman cair 10 menit", "Diskon 50% tiket kereta", "Rumah subsidi mulai 1 juta", "Kursus daring gratis"),
+    names=("budi_s", "Ratna", "anakpantai", "Pak Joko", "sitiN", "warga62"),
+    group=".",
+)
