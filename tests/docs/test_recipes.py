@@ -100,7 +100,7 @@ OUTCOMES = {
     "Scrapy": [Outcome("", r"title: /ships/")],
     "Heritrix": [Outcome("", r"pages +1 known, 0 in the queue, 1 version")],
     "changedetection.io": [Outcome("", r"every 3 hours")],
-    "ArchiveBox": [Outcome("-C box.evercrawl status", r"0 in the queue, 2 versions")],
+    "ArchiveBox": [Outcome("-C box.evercrawl status", r"pages +2 known, 0 in the queue, 4 versions")],
     "service": [Outcome("-C site.evercrawl status", r"0 in the queue, 2\d versions")],
     "back up and restore": [Outcome("", "all readable")],
     "remove a page": [
@@ -169,6 +169,19 @@ class Kitchen:
             self.run("-C job export warc -o job.warc.gz")
         if "changedetection-backup.zip" in text:
             (self.folder / "changedetection-backup.zip").write_bytes(_backup(f"{self.origin}/"))
+        if "import archivebox" in text:
+            _save_archivebox(self.folder / "archivebox", [f"{self.origin}/", f"{self.origin}/ships/"])
+
+
+def _save_archivebox(folder: Path, urls: list[str]) -> None:
+    """Write a folder as ArchiveBox does, with one snapshot of each page."""
+    for stamp, url in enumerate(urls, start=1_772_366_400):
+        own = folder / "archive" / f"{stamp}.1"
+        own.mkdir(parents=True)
+        (own / "output.html").write_text(f"<title>Saved</title><p>The page {url} as it was saved.")
+        saved = [{"output": "output.html", "status": "succeeded", "start_ts": "2026-03-01T12:00:00+00:00"}]
+        index = {"url": url, "timestamp": f"{stamp}.1", "title": "Saved", "history": {"dom": saved}}
+        (own / "index.json").write_text(json.dumps(index))
 
 
 def _backup(url: str) -> bytes:
