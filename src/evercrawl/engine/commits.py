@@ -129,28 +129,22 @@ class CommitBuffer:
             self._committing_contents, self._contents = self._contents, {}
             try:
                 batch.archive_end = self._archive.flush()
-                await self._finish_writing(asyncio.create_task(self._write(batch)))
+                await self._archive.sync()
+                await self._store.commit(self._epoch, batch)
+                if batch.archive_end is not None:
+                    self._archive.acknowledge(batch.archive_end)
             except EvercrawlError as error:
                 self._failed = error
                 raise
             self._committing_contents = {}
         return CommitResult(batch, answers)
 
-    async def _write(self, batch: Batch) -> None:
-        await self._archive.sync()
-        await self._store.commit(self._epoch, batch)
-        if batch.archive_end is not None:
-            self._archive.acknowledge(batch.archive_end)
-
-    async def _finish_writing(self, writing: asyncio.Task[None]) -> None:
-        """Write also if the caller is cancelled, as at the end of a run: others have put into the batch, too."""
-        try:
-            await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await asyncio.wait([writing])
-            if isinstance(error := writing.exception(), EvercrawlError):
-                self._failed = error
-            raise
+    async def cancel(self, *tasks: asyncio.Future[None]) -> None:
+        """Cancel tasks, but none within a commit: others have put into its batch, too."""
+        async with self._committing:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class LinkChannel:

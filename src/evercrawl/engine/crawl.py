@@ -416,7 +416,10 @@ class Crawl:
         try:
             await asyncio.gather(*(shard.finish(timeout) for shard in self.shards.values()))
         finally:
-            tasks = [canceller, *self._running.values(), *self.router.deliveries]
+            for number, shard in list(self.shards.items()):
+                if number in self._running:
+                    await shard.buffer.cancel(self._running[number])
+            tasks = [canceller, *self.router.deliveries]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -474,8 +477,7 @@ class Crawl:
         await shard.finish(within)
         running = self._running.pop(number, None)
         if running is not None:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            await shard.buffer.cancel(running)
         await shard.commit()
         del self.shards[number]
         await shard.close(cleanly=True)

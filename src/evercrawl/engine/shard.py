@@ -833,7 +833,7 @@ class Shard:
         """Wait for visits in flight up to the time limit; cancelled pages stay in the queue."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
-        await self.abandon()
+        await self.buffer.cancel(*self._all_tasks())
         self._settle_changes(everything=True)
         self._save_states()
         await self._payout.pay_out()
