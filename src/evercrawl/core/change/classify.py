@@ -5,7 +5,7 @@ is content, unless the location's history here and on other pages says noise."""
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from enum import Enum
 from itertools import chain
@@ -31,10 +31,12 @@ from evercrawl.core.change.text_diff import limit_edits, make_edit
 from evercrawl.core.change.volatility import (
     ChangeContext,
     counters_in,
+    is_companion,
     is_noise,
     is_noise_order,
     is_only_later,
     is_page_value,
+    is_turning_name,
     is_volatile,
     rotating_in,
 )
@@ -120,6 +122,7 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
         counters=counters_in(found.hunks), rotating=rotating_in(found.hunks, context), has_prose=found.has_prose
     )
     classes = [(hunk, classify_hunk(hunk, context)) for hunk in found.hunks[:MAX_HUNKS]]
+    classes = _with_companions(classes, context)
     if _is_most_of_the_page(classes, own_words, context):
         classes = [
             (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class, context) else hunk_class)
@@ -128,6 +131,21 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
     remaining = [hunk._replace(is_surplus=True) for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
     classes += [(hunk, HunkClass.CONTENT) for hunk in remaining]
     return ClassifiedChange(_change(found, classes, context, own_words), classes, found, own_words)
+
+
+def _with_companions(classes: list[tuple[Hunk, HunkClass]], context: ChangeContext) -> list[tuple[Hunk, HunkClass]]:
+    """Return the classes where facts beside a name that took another's place go with it: its price, date and badge."""
+    names: dict[int, set[HunkClass]] = defaultdict(set)
+    for hunk, hunk_class in classes:
+        if hunk.is_own and is_turning_name(hunk):
+            names[hunk.gap].add(hunk_class)
+    turning = {gap for gap, found in names.items() if found == {HunkClass.NOISE}}
+    return [
+        (hunk, HunkClass.NOISE)
+        if hunk_class is HunkClass.CONTENT and hunk.gap in turning and is_companion(hunk, context)
+        else (hunk, hunk_class)
+        for hunk, hunk_class in classes
+    ]
 
 
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
@@ -139,10 +157,9 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     if is_noise(hunk, context):
         return HunkClass.NOISE
     if not hunk.is_own:
-        if is_volatile(hunk, context):
-            return HunkClass.NOISE
-        is_value = context.site.pages >= MIN_SITE_PAGES and is_page_value(hunk, context)
-        return HunkClass.CONTENT if is_value else HunkClass.TEMPLATE
+        if context.site.pages >= MIN_SITE_PAGES and is_page_value(hunk, context):
+            return HunkClass.CONTENT
+        return HunkClass.NOISE if is_volatile(hunk, context) else HunkClass.TEMPLATE
     is_telling = hunk.path == TITLE or is_statement(hunk.removed)
     if hunk.removed and is_telling and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE

@@ -38,6 +38,7 @@ from evercrawl.core.change.segments import (
     FIRST_SLOT,
     MAX_SEGMENTS,
     has_digit,
+    label_above,
     label_beside,
     other_form_slot,
     sentences,
@@ -78,6 +79,7 @@ MAX_SHARED_TEXT_CHARS = 400  # Longer blocks are the page's own; the site does n
 MAX_UNCHANGED_VISITS = 8
 """Unchanged visits counted for a location, so that pages visited often do not outweigh the others."""
 FIRST_VISIT = 1
+MAX_LABELLED_SEGMENTS = 3  # A label, what it says, and perhaps a unit.
 PAGE_MARK = 0xFFFF
 MAX_MINOR_SHARE = 0.3
 
@@ -92,8 +94,20 @@ def learn_page(snapshot: Snapshot, site: SiteChangeHistory, *, page_url: str) ->
 
 
 def _naming_segments(snapshot: Snapshot) -> list[str]:
-    """Return the segments of lines and rows that may name another page."""
-    return [name for text in snapshot.marked if CELL_BORDER in text or INLINE_BORDER in text for name in names_in(text)]
+    """Return the segments of lines and rows that may name another page, and the labels beside facts."""
+    return [
+        name
+        for text in snapshot.marked
+        if CELL_BORDER in text or INLINE_BORDER in text or ":" in text
+        for name in (*names_in(text), *_labels_in(text))
+    ]
+
+
+def _labels_in(marked: str) -> list[str]:
+    segments = split_segments(marked)
+    if not 1 < len(segments) <= MAX_LABELLED_SEGMENTS:
+        return []
+    return [label for place in range(1, len(segments)) if (label := label_beside(segments, place))]
 
 
 class VisitComparison(NamedTuple):
@@ -210,13 +224,18 @@ def _slot_instances(snapshot: Snapshot, known: set[Location]) -> Counter[Locatio
     forms: Counter[tuple[int, tuple[bool, ...], bool]] = Counter()
     labels = {location for location in known if location.shape in (LABEL_SLOT, LABEL_SLOT + 1)}
     turning = {location for location in known if location.shape in (TURN_SLOT, TURN_SLOT + 1)}
-    for path, name, flag, marked in zip(snapshot.paths, snapshot.names, snapshot.flags, snapshot.marked, strict=True):
+    over = ("", *("" if flag & LINKED else text for flag, text in zip(snapshot.flags, snapshot.marked, strict=True)))
+    blocks = zip(snapshot.paths, snapshot.names, snapshot.flags, snapshot.marked, over, strict=False)
+    for path, name, flag, marked, above in blocks:
         if path in paths or name in paths:
             slot = turn_slot(is_linked=bool(flag & LINKED))
             for turned in {Location(path, slot), Location(name, slot)} & turning:
                 seen[turned] += 1
             segments = split_segments(marked)
-            for label in (label_beside(segments, place) for place in range(len(segments)) if labels):
+            beside = [label_beside(segments, place) for place in range(len(segments))] if labels else []
+            if len(beside) == 1 and above:
+                beside = [label_above(above)]
+            for label in beside:
                 if label and (labelled := label_location(label, is_linked=bool(flag & LINKED))) in labels:
                     seen[labelled] += 1
             form = tuple(not segment.is_statement and has_digit(segment.text) for segment in segments)

@@ -306,6 +306,16 @@ def has_same_day(one: str, other: str) -> bool:
     return bool(days) and days == _DATE.findall(other)
 
 
+def is_same_moment(one: str, other: str) -> bool:
+    """Return whether two texts name the same minute in two forms, as "Sun, Feb 2, 11:04" and "Feb 02 2025, 11:04" do."""
+    clocks = _CLOCK.findall(one)
+    if not clocks or clocks != _CLOCK.findall(other) or not (is_time(one) and is_time(other)):
+        return False
+    months = [found[0].lower() for found in (_MONTH.search(one), _MONTH.search(other)) if found is not None]
+    numbers = [{int(number) for number in re.findall(r"\d+", text)} for text in (one, other)]
+    return len({month[:3] for month in months}) <= 1 and (numbers[0] <= numbers[1] or numbers[1] <= numbers[0])
+
+
 def has_age(text: str) -> bool:
     """Return whether the text says somewhere how long ago something was."""
     return _AGE.search(text) is not None

@@ -24,7 +24,7 @@ _CLOSING = "\"'”’»)]」』 "
 
 _PARTS = re.compile(rf"(?<!\s)\s*+[·•|∙⋅│｜‧・{CELL_BORDER}]\s*")
 _FINE_PARTS = re.compile(
-    rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶]|[:：](?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
+    rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶：]|:(?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
     rf"[\s{INLINE_BORDER}]*+"
 )
 _NUMBER_START = re.compile(r"(?<![A-Za-z_\d])\d")
@@ -104,6 +104,12 @@ def is_statement(text: str) -> bool:
 def label_beside(segments: Sequence[Segment], place: int) -> str:
     """Return the words before a segment that may say what it is; empty if there are none."""
     return segments[place - 1].text if place and _may_be_label(segments[place - 1]) else ""
+
+
+def label_above(marked: str) -> str:
+    """Return the text of the block above one of a single fact if it may say what that is; empty if not."""
+    segments = split_segments(marked)
+    return segments[0].text if len(segments) == 1 and _may_be_label(segments[0]) else ""
 
 
 def _may_be_label(segment: Segment) -> bool:

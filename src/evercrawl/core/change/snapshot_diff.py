@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise, zip_longest
 from operator import eq, itemgetter, lt, or_
 from typing import NamedTuple
 
-from xxhash import xxh64_intdigest
+from xxhash import xxh32_intdigest, xxh64_intdigest
 
 from evercrawl.core.change.noise import (
     common_prefix,
@@ -33,6 +33,7 @@ from evercrawl.core.change.segments import (
     Segment,
     SegmentChange,
     changed_segments,
+    label_above,
     sentences,
     split_segments,
 )
@@ -133,6 +134,7 @@ class _Block(NamedTuple):
     before: str
     place: float  # How far down the page it stands, 0 to 1.
     has_known_name: bool  # The other version has its name path too.
+    above: str  # Marked text of the block above, unless that is a link.
 
     def may_become(self, other: _Block) -> bool:
         """Return whether another block may be this one with another text: not if both have names that stay."""
@@ -161,6 +163,7 @@ class Hunk(NamedTuple):
     new_marked: str = ""
     is_significant: bool = True  # More differs than ages, clocks and counts of readers.
     is_surplus: bool = False  # Beyond what is compared thoroughly: always content.
+    gap: int = 0  # Number of the gap between texts that stayed, in which the difference is.
 
     @property
     def is_number(self) -> bool:
@@ -409,6 +412,7 @@ def _blocks_at(snapshot: Snapshot, places: list[int], gaps: list[_Gap], other_na
             gaps[at][2],
             at / len(texts),
             snapshot.names[at] in other_names,
+            snapshot.marked[at - 1] if at and not snapshot.flags[at - 1] & LINKED else "",
         )
         for number, at in enumerate(places)
     ]
@@ -652,11 +656,24 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
         name_position=_common_position(old, new, "name_position"),
         is_row=bool(some.flag & ROW) and not any(segment.is_statement for segment in segments),
         is_entry=bool(some.flag & ENTRY),
-        segments=tuple(changed_segments(old.marked, new.marked)) if old and new else (),
+        segments=tuple(_changed_segments(old, new)) if old and new else (),
         form=len(segments),
         old_marked=old.marked if old else "",
         new_marked=new.marked if new else "",
+        gap=xxh32_intdigest(f"{some.after}\x1f{some.before}".encode("utf-8", "surrogatepass")),
     )
+
+
+def _changed_segments(old: _Block, new: _Block) -> list[SegmentChange]:
+    """Return the segments in which blocks differ; what a block of a single fact is may stand in the block above."""
+    changes = changed_segments(old.marked, new.marked)
+    if len(changes) == 1 and not changes[0].label and old.above == new.above and new.above:
+        return [changes[0]._replace(label=label_above(new.above))] if _is_fact(new.marked) else changes
+    return changes
+
+
+def _is_fact(marked: str) -> bool:
+    return len(split_segments(marked)) == 1
 
 
 def _has_significant_segment(hunk: Hunk) -> bool:

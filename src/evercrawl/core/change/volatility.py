@@ -28,6 +28,7 @@ from evercrawl.core.change.noise import (
     is_identifier,
     is_moment,
     is_prose,
+    is_same_moment,
     is_time,
     is_todays_date,
     significant_text,
@@ -102,6 +103,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
 MIN_LABEL_REMOVALS = 2
+MIN_LABELLED_PAGES = 2  # A label on this many other pages is one of the template.
 MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
@@ -188,7 +190,7 @@ def _whole_slot(hunk: Hunk) -> int | None:
 def slot_locations(hunk: Hunk) -> set[Location]:
     """Return the slots that differ at a hunk, by path and by name path."""
     slots = [*slots_of(hunk), turn_slot(is_linked=hunk.is_linked)] if _is_turn(hunk) else slots_of(hunk)
-    labels = {change.label for change in hunk.segments if change.label} if _whole_slot(hunk) is None else set()
+    labels = {change.label for change in hunk.segments if change.label}
     labelled = {label_location(label, is_linked=hunk.is_linked) for label in labels}
     return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)} | labelled
 
@@ -208,6 +210,27 @@ def _is_turn(hunk: Hunk) -> bool:
 def _have_other_names(old: list[str], new: list[str]) -> bool:
     """Return whether the names in two lines are all different, numbers aside."""
     return bool(old and new) and {*map(text_shape, old)}.isdisjoint(map(text_shape, new))
+
+
+def is_turning_name(hunk: Hunk) -> bool:
+    """Return whether a link of several words came, went or took the place of another."""
+    return (
+        hunk.is_linked
+        and not hunk.is_reference
+        and _is_turn(hunk)
+        and bool(names_in(hunk.new_marked or hunk.old_marked))
+    )
+
+
+def is_companion(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a difference is a short fact, as stands beside the name of an entry."""
+    texts = (hunk.removed, hunk.added)
+    return (
+        hunk.is_own
+        and not (hunk.is_metadata or hunk.is_reference or hunk.is_surplus)
+        and not any(map(is_statement, texts))
+        and not has_calm_label(hunk, context)
+    )
 
 
 def _has_own_statement(hunk: Hunk) -> bool:
@@ -233,6 +256,10 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return _is_noise_reference(hunk, hunk.segments[0], context)
     if hunk.segments and all(_is_noise_segment(hunk, change, context) for change in hunk.segments):
         return True
+    if has_calm_label(hunk, context):
+        return False
+    if context.has_prose and hunk.is_linked and not hunk.is_number and _images_turn(hunk, context):
+        return True
     if _is_one_of_rotating(hunk, context) or (context.has_prose and _is_activity_line(hunk)):
         return True
     if context.has_prose and ((_is_turn(hunk) and _takes_turns(hunk, context)) or _always_turns(hunk, context)):
@@ -241,6 +268,31 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         # What the other parts of the line do says nothing about a part that differs alone, or that hardly ever does.
         return False
     return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def has_calm_label(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a fact differs whose label says on other pages too what a fact is that hardly ever does."""
+    return any(_is_calm_label(change, hunk, context) for change in hunk.segments)
+
+
+def _is_calm_label(change: SegmentChange, hunk: Hunk, context: ChangeContext) -> bool:
+    if not change.label:
+        return False
+    stats = _label_stats(change.label, hunk, context)
+    if stats is None:
+        # What never differed in all these visits has no stats.
+        is_count = change.is_increase and not (has_price(change.added) or is_identifier(change.added))
+        is_judged = context.site.visits >= CALM_VISITS and not is_count
+        return is_judged and context.site.is_on_other_pages(
+            change.label, page=context.page_mark, least=MIN_LABELLED_PAGES
+        )
+    return _is_well_known(stats) and stats.rate < (COUNTER.rate if change.is_increase else CALM_RATE)
+
+
+def _images_turn(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether most images of such entries are replaced; then their other links go with them."""
+    stats = context.site.locations.get(Location(hunk.name, IMAGE_SLOT))
+    return stats is not None and _is_reached(stats, TURNS)
 
 
 def _is_activity_line(hunk: Hunk) -> bool:
@@ -281,6 +333,8 @@ def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContex
         return True
     slots = (turn_slot(is_linked=False), turn_slot(is_linked=True)) if change.slot != IMAGE_SLOT else ()
     is_entry = hunk.is_entry or any(Location(hunk.name, slot) in context.site.locations for slot in slots)
+    if change.slot != IMAGE_SLOT and _images_turn(hunk, context):
+        return True
     return _slot_reaches(hunk, change.slot, ENTRY, context) or (is_entry and _takes_turns(hunk, context))
 
 
@@ -377,14 +431,22 @@ def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) 
     if not hunk.is_row and is_compact_age(change.removed) and is_compact_age(change.added):
         return True
     if not change.is_number:
-        return is_age(change.removed) and is_time(change.added)
+        is_later = is_age(change.removed) and is_time(change.added)
+        return is_later or is_same_moment(change.removed, change.added)
     words = hunk.new_marked.replace(INLINE_BORDER, " ").split()
     if change.is_increase and words[:1] == [change.added] and is_age(" ".join(words[:2])):
         # The number of an age may have an element of its own.
         return True
     is_age_line = change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS
+    is_age_line = is_age_line and not _is_calm_slot(hunk, change, context)
     days = 1 if has_same_day(hunk.removed, hunk.added) else MOMENT_DAYS
     return is_age_line or _is_today(change.added, context, clock_days=days)
+
+
+def _is_calm_slot(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether a fact of such lines hardly ever differs: then "63 min" is how long something takes."""
+    stats = context.site.locations.get(Location(hunk.name, change.slot))
+    return stats is not None and _is_well_known(stats) and stats.rate < CALM_RATE
 
 
 def _is_shared_statement(change: SegmentChange, context: ChangeContext) -> bool:
@@ -424,7 +486,9 @@ def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
     grown: Counter[Location] = Counter()
     others: set[Location] = set()
     for hunk in hunks:
-        for change in hunk.segments:
+        # Where an entry replaced another, a number that is larger did not grow.
+        is_same = all(change.is_number or change.is_age for change in hunk.segments)
+        for change in hunk.segments if is_same else ():
             location = Location(hunk.path, change.slot)
             if change.is_increase or change.is_age:
                 grown[location] += 1
@@ -503,14 +567,33 @@ def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
 def is_page_value(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a part of the site says something about this page: few pages have the text, and it is calm."""
     site = context.site
-    is_judged = site.visits >= CALM_VISITS and hunk.has_same_name and not hunk.is_linked
-    if not is_judged or not (hunk.removed and hunk.added) or site.page_share(hunk.removed) >= MAX_VALUE_SHARE:
+    if any(site.page_share(text) >= MAX_VALUE_SHARE for text in (hunk.removed, hunk.added) if text):
         return False
     if any(edit.key in site.edits and site.edits[edit.key].pages >= MIN_SHARED_EDITS for edit in edits_in(hunk)):
+        return False
+    if has_calm_label(hunk, context) or _is_edited_statement(hunk, context):
+        return True
+    is_whole = bool(hunk.removed and hunk.added) or _is_of_this_page(hunk, context)
+    if not is_whole or hunk.is_linked or not hunk.has_same_name or site.visits < CALM_VISITS:
         return False
     locations = (Location(hunk.name), *(Location(hunk.name, slot) for slot in slots_of(hunk)))
     known = [site.locations[location] for location in locations if location in site.locations]
     return all(stats.differed <= 1 or stats.rate < CALM_RATE for stats in known)
+
+
+def _is_of_this_page(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether the texts are statements that no other page has."""
+    texts = [text for text in (hunk.removed, hunk.added) if text]
+    return all(
+        is_statement(text) and not context.site.is_on_other_pages(text, page=context.page_mark) for text in texts
+    )
+
+
+def _is_edited_statement(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether words of a sentence of this page alone were edited; in texts that turn, sentences are replaced."""
+    if hunk.is_linked or hunk.is_number or not hunk.is_variation or not _is_of_this_page(hunk, context):
+        return False
+    return not _slot_reaches(hunk, slots_of(hunk)[0], STATEMENT, context)
 
 
 def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
