@@ -205,7 +205,7 @@ def _change(
     own = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.CONTENT]
     metadata = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.METADATA]
     metadata = [hunk for hunk in metadata if not _is_repeated(hunk, own)]
-    moved = [] if is_noise_order(context) else found.moved
+    moved = [move for move in found.moved if not is_noise_order(move.path, context)]
     template = _template_edits(classes, context)
     kind, size, key_edits = ChangeClass.NOISE, 0.0, template
     moves = [moved_edit(moved)] if moved else []
@@ -213,7 +213,8 @@ def _change(
         kind, size, key_edits = ChangeClass.CONTENT, _size(own, own_words), _keyed_edits(own) + moves
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
-    move_edits = (make_edit(*edit, is_template=False) for edit in moves)
+    is_entry = all(move.is_linked for move in moved)
+    move_edits = (make_edit(*edit, is_template=False, is_entry=is_entry) for edit in moves)
     count = len(_keyed_edits(own + metadata)) + len(moves)
     edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits), count)
     template_edits, _ = limit_edits((make_edit(*edit, is_template=True) for edit in template), len(template))

@@ -19,7 +19,7 @@ from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, Hun
 from evercrawl.core.change.noise import text_shape, text_similarity
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange, is_statement, sentences
-from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, RowPosition, SnapshotDiff
+from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, Move, RowPosition, SnapshotDiff
 from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change, Mute
 from evercrawl.model.page import Reschedule, SettledChange
@@ -136,7 +136,7 @@ def unpack_held(packed: bytes) -> HeldChange | None:
     try:
         stored = json.loads(decompress(packed[_HEAD.size :]).decode("utf-8", "surrogatepass"))
         mark, visits, own_words, (hunks, moved, has_prose), *visit = stored
-        found = SnapshotDiff([_hunk(row) for row in hunks], [(old, new) for old, new in moved], has_prose)
+        found = SnapshotDiff([_hunk(row) for row in hunks], [Move(*move) for move in moved], has_prose)
         return HeldChange(mark, visits, own_words, found, *visit)
     except (zlib_error, ValueError, TypeError, KeyError):
         return None

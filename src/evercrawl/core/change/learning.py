@@ -60,6 +60,7 @@ from evercrawl.core.change.snapshot_diff import (
 from evercrawl.core.change.volatility import (
     LABEL_SLOT,
     MAX_SLOT,
+    ORDER,
     STATEMENT_FORM,
     TURN_SLOT,
     ChangeContext,
@@ -68,6 +69,7 @@ from evercrawl.core.change.volatility import (
     label_location,
     locations_of,
     names_in,
+    order_location,
     row_end_locations,
     segment_locations,
     slot_locations,
@@ -140,7 +142,7 @@ def classify_visit(
     hunks = [hunk for hunk, _ in result.classes[:MAX_HUNKS]]
     # A sitewide edit says nothing about its location.
     own_hunks = [hunk for hunk in hunks if not is_sitewide(hunk, context)]
-    moved = {Location(MOVED)} if result.found.moved else set()
+    moved = {order_location(move.path) for move in result.found.moved}
     made = {edit.key for hunk in hunks for edit in edits_in(hunk)}
     page_after = PageChangeHistory(
         number,
@@ -271,7 +273,7 @@ def _locations_in(locations: dict[Location, LocationStats], before: Snapshot, af
     found = {
         Location(path, position)
         for path in paths
-        for position in (RowPosition.ALONE, RowPosition.FIRST, RowPosition.LAST)
+        for position in (RowPosition.ALONE, RowPosition.FIRST, RowPosition.LAST, ORDER)
     }
     found |= _shaped_locations(before, shaped) & _shaped_locations(after, shaped)
     found.add(Location(MOVED))

@@ -155,6 +155,7 @@ _STAMP = re.compile(
 _DATE = re.compile(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|er|º|ª|\.)?\s*(?:de |di |of )?(?:{MONTHS})\b\.?"
     rf"|(?:{MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b)(?:,?\s*(?:de |del )?\d{{4}}(?: г\.)?)?"
+    rf"|\b\d{{1,2}}[/-](?:{MONTHS})[/-]\d{{2,4}}\b"
     r"|\b\d{4}[./-]\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b"
     r"|(?:\d{2,4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]",
     _ANY,
@@ -307,12 +308,12 @@ def has_same_day(one: str, other: str) -> bool:
 
 
 def is_same_moment(one: str, other: str) -> bool:
-    """Return whether two texts name the same minute in two forms, as "Sun, Feb 2, 11:04" and "Feb 02 2025, 11:04" do."""
+    """Return whether two texts name the same minute in two forms, as "Sun, Feb 2, 11:04", "Feb 02 2025, 11:04" do."""
     clocks = _CLOCK.findall(one)
     if not clocks or clocks != _CLOCK.findall(other) or not (is_time(one) and is_time(other)):
         return False
     months = [found[0].lower() for found in (_MONTH.search(one), _MONTH.search(other)) if found is not None]
-    numbers = [{int(number) for number in re.findall(r"\d+", text)} for text in (one, other)]
+    numbers = [Counter(int(number) for number in re.findall(r"\d+", text)) for text in (one, other)]
     return len({month[:3] for month in months}) <= 1 and (numbers[0] <= numbers[1] or numbers[1] <= numbers[0])
 
 

@@ -19,12 +19,13 @@ LONG_STATEMENT_WORDS = 18  # From here on a text is a statement without a full s
 MAX_LABEL_WORDS = 6
 MAX_COUNT_WORDS = 4
 MIN_TOKEN_CHARS = 16
+WIDE_LABEL_CHARS = 5  # Fewer letters before a wide colon are a label, more may be a part of a title.
 MAX_SEGMENTS = 15  # Segments after these count as one.
 _CLOSING = "\"'”’»)]」』 "
 
 _PARTS = re.compile(rf"(?<!\s)\s*+[·•|∙⋅│｜‧・{CELL_BORDER}]\s*")
 _FINE_PARTS = re.compile(
-    rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶：]|:(?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
+    rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶]|(?<=[^\W\d]{{2}})(?<!\w{{{WIDE_LABEL_CHARS}}})：|[:：](?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
     rf"[\s{INLINE_BORDER}]*+"
 )
 _NUMBER_START = re.compile(r"(?<![A-Za-z_\d])\d")

@@ -33,6 +33,7 @@ from evercrawl.core.change.segments import (
     Segment,
     SegmentChange,
     changed_segments,
+    is_statement,
     label_above,
     sentences,
     split_segments,
@@ -183,11 +184,20 @@ class Hunk(NamedTuple):
         )
 
 
+class Move(NamedTuple):
+    """A place among own texts that are in another order: what stood there, and what does now."""
+
+    path: int  # Of the entries, or `MOVED` for paragraphs that follow each other.
+    removed: str
+    added: str
+    is_linked: bool = False
+
+
 class SnapshotDiff(NamedTuple):
     """All differences between two versions."""
 
     hunks: list[Hunk]
-    moved: list[tuple[str, str]]  # Places of the page's own paragraphs in another order: the old and the new one.
+    moved: list[Move]
     has_prose: bool = False  # The page is about its text, so that lists of links on it are side matters.
 
 
@@ -205,7 +215,10 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     removed, added = _without_resplit(removed, added)
     if surplus or not _is_resplit(removed, added):
         hunks = _pair_blocks(removed, added, was_own, is_own) + hunks + surplus
-    return SnapshotDiff(hunks, _moved(before, after, was_own, is_own), has_prose)
+    moved = _moved_paragraphs(before, after, was_own, is_own)
+    is_only_order = not any(hunk.is_own and hunk.is_significant for hunk in hunks)
+    moved = moved or _moved_entries(before, after, was_own, is_own, is_only_order=is_only_order)
+    return SnapshotDiff(hunks, moved, has_prose)
 
 
 def _has_prose(snapshot: Snapshot) -> bool:
@@ -854,7 +867,32 @@ def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, f
                 segments=(change,), old_marked=label, new_marked=label)  # fmt: skip
 
 
-def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[tuple[str, str]]:
+def _moved_entries(
+    before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock, *, is_only_order: bool
+) -> list[Move]:
+    """Return the places where both versions have the same entries, rows or paragraphs of one path in another order.
+    Links may be sorted by what is new elsewhere on the page, so they count where nothing else differs."""
+    old_of, new_of = _sortable_texts(before, was_own), _sortable_texts(after, is_own)
+    moves = []
+    for (path, is_linked), new in new_of.items():
+        old = old_of.get((path, is_linked), [])
+        is_same = old != new and len(set(new)) == len(new) and sorted(old) == sorted(new)
+        if is_same and (is_only_order or not is_linked):
+            pairs = zip(old, new, strict=True)
+            moves += [Move(path, text, now, is_linked) for text, now in pairs if text != now]
+    return moves
+
+
+def _sortable_texts(snapshot: Snapshot, is_own: IsOwnBlock) -> dict[tuple[int, bool], list[str]]:
+    found: dict[tuple[int, bool], list[str]] = defaultdict(list)
+    for path, flag, text in zip(snapshot.paths, snapshot.flags, snapshot.texts, strict=True):
+        is_sortable = flag & (ENTRY | ROW) or (len(text) >= MIN_PROSE_CHARS and is_statement(text))
+        if is_sortable and is_own(flag) and not is_time(text):
+            found[(path, bool(flag & LINKED))].append(text)
+    return found
+
+
+def _moved_paragraphs(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Move]:
     """Return the places where both versions have the same own paragraphs of prose in another order.
     Lists and cards may be sorted; paragraphs are read in order."""
     old, new = _running_prose(before, was_own), _running_prose(after, is_own)
@@ -867,12 +905,12 @@ def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwn
         old, new = [text for text in old if text in common], [text for text in new if text in common]
     if len(old) != len(new):
         return []
-    return [(text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
+    return [Move(MOVED, text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
 
 
-def moved_edit(moved: list[tuple[str, str]]) -> KeyedEdit:
-    """Return the paragraphs that changed their order as one edit."""
-    return _keyed_edit(" ".join(text for text, _ in moved), " ".join(text for _, text in moved))
+def moved_edit(moved: list[Move]) -> KeyedEdit:
+    """Return the texts that changed their order as one edit."""
+    return _keyed_edit(" ".join(move.removed for move in moved), " ".join(move.added for move in moved))
 
 
 def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:

@@ -75,6 +75,8 @@ SITE_PART = Limit(0.25, pages=1, differed=3)
 RECURRING = Limit(0.4, pages=2, differed=3)
 ROTATION = Limit(0.7, pages=3, differed=4)
 ALWAYS = Limit(0.8, pages=4, differed=4)
+COMPANION = Limit(0.3, pages=2, differed=2)  # What stands beside a name that another replaced.
+ORDERING = Limit(0.2, pages=3, differed=4)  # Entries in another order.
 
 QUIET_COMPARISONS = 4  # Added to those of a slot: a few differences are not a rate yet.
 PATH_WEIGHT = 2  # Comparisons that the rate of a path weighs in that of a name path.
@@ -83,7 +85,8 @@ MIN_KNOWN_PAGES, MIN_KNOWN_COMPARISONS = 2, 5
 CALM_COMPARISONS, CALM_PAGES = 12, 4  # From here on a low rate says that a location is calm.
 CALM_VISITS = 24  # Visits to a site after which a location that never differed is calm.
 CALM_RATE = 0.1
-MAX_VALUE_SHARE = 0.3  # A text on more of the site's pages is not about one of them.
+MAX_VALUE_SHARE, MAX_LABELLED_SHARE = 0.3, 0.6
+"""A text on more of the site's pages is not about one of them; a value beside a label may be on some more."""
 UNKNOWN_SLOT_RATE = 0.6  # Rate of a path that is enough where nothing else is known.
 MANY_INSTANCES = 24  # So many differences are enough on a single page.
 COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
@@ -144,6 +147,7 @@ def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
     }
 
 
+ORDER = 4  # Shape of the location of an order, after those of `RowPosition`.
 MAX_SLOT = 0x600
 STATEMENT_FORM = 0
 TURN_SLOT = 0x5FB  # Slot of blocks that others replace, whatever their form; the next one in links.
@@ -229,6 +233,7 @@ def is_companion(hunk: Hunk, context: ChangeContext) -> bool:
         hunk.is_own
         and not (hunk.is_metadata or hunk.is_reference or hunk.is_surplus)
         and not any(map(is_statement, texts))
+        and any(_reaches(Location(path), COMPANION, context) for path in (hunk.name, hunk.path))
         and not has_calm_label(hunk, context)
     )
 
@@ -286,7 +291,9 @@ def _is_calm_label(change: SegmentChange, hunk: Hunk, context: ChangeContext) ->
         return is_judged and context.site.is_on_other_pages(
             change.label, page=context.page_mark, least=MIN_LABELLED_PAGES
         )
-    return _is_well_known(stats) and stats.rate < (COUNTER.rate if change.is_increase else CALM_RATE)
+    if change.is_increase and _is_spread(stats, COUNTER, is_growing=True):
+        return False
+    return _is_well_known(stats) and stats.rate < CALM_RATE
 
 
 def _images_turn(hunk: Hunk, context: ChangeContext) -> bool:
@@ -430,9 +437,10 @@ def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) 
         return True
     if not hunk.is_row and is_compact_age(change.removed) and is_compact_age(change.added):
         return True
+    if is_same_moment(change.removed, change.added):
+        return True
     if not change.is_number:
-        is_later = is_age(change.removed) and is_time(change.added)
-        return is_later or is_same_moment(change.removed, change.added)
+        return is_age(change.removed) and is_time(change.added)
     words = hunk.new_marked.replace(INLINE_BORDER, " ").split()
     if change.is_increase and words[:1] == [change.added] and is_age(" ".join(words[:2])):
         # The number of an age may have an element of its own.
@@ -547,10 +555,17 @@ def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
     )
 
 
-def is_noise_order(context: ChangeContext) -> bool:
-    """Return whether the order of paragraphs differs all the time."""
-    location = Location(MOVED)
-    return _reaches(location, ALWAYS, context) or _recent_differences(location, context) >= MANY_RECENT
+def order_location(path: int) -> Location:
+    """Return the location of the order of the entries of a path."""
+    return Location(path) if path == MOVED else Location(path, ORDER)
+
+
+def is_noise_order(path: int, context: ChangeContext) -> bool:
+    """Return whether the order of paragraphs differs all the time, or that of entries often, as where they are sorted
+    by what happens to them."""
+    location = order_location(path)
+    limit, recent = (ALWAYS, MANY_RECENT) if path == MOVED else (ORDERING, SOME_RECENT + 1)
+    return _reaches(location, limit, context) or _recent_differences(location, context) >= recent
 
 
 def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
@@ -567,18 +582,24 @@ def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
 def is_page_value(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a part of the site says something about this page: few pages have the text, and it is calm."""
     site = context.site
-    if any(site.page_share(text) >= MAX_VALUE_SHARE for text in (hunk.removed, hunk.added) if text):
+    is_labelled = not hunk.is_linked and has_calm_label(hunk, context)
+    # Many pages may have the same value beside a label.
+    most = MAX_LABELLED_SHARE if is_labelled else MAX_VALUE_SHARE
+    if any(site.page_share(text) >= most for text in (hunk.removed, hunk.added) if text):
         return False
     if any(edit.key in site.edits and site.edits[edit.key].pages >= MIN_SHARED_EDITS for edit in edits_in(hunk)):
         return False
-    if has_calm_label(hunk, context) or _is_edited_statement(hunk, context):
+    if is_labelled or _is_edited_statement(hunk, context):
         return True
     is_whole = bool(hunk.removed and hunk.added) or _is_of_this_page(hunk, context)
-    if not is_whole or hunk.is_linked or not hunk.has_same_name or site.visits < CALM_VISITS:
+    # Of a list of links, such as tags, some may be edited; a single link leads to another page that was renamed.
+    is_told = not hunk.is_linked or 0 < len(hunk.segments) < hunk.form
+    if not is_whole or not is_told or not hunk.has_same_name or site.visits < CALM_VISITS:
         return False
     locations = (Location(hunk.name), *(Location(hunk.name, slot) for slot in slots_of(hunk)))
     known = [site.locations[location] for location in locations if location in site.locations]
-    return all(stats.differed <= 1 or stats.rate < CALM_RATE for stats in known)
+    most = SITE_PART.rate if _is_of_this_page(hunk, context) else CALM_RATE
+    return all(stats.differed <= 1 or stats.rate < most for stats in known)
 
 
 def _is_of_this_page(hunk: Hunk, context: ChangeContext) -> bool:
@@ -673,6 +694,9 @@ def _slot_reaches(
     rate, spread = by_path.differed / (by_path.compared + QUIET_COMPARISONS), by_path
     least = limit.rate
     known = context.site.locations.get(Location(hunk.name, slot))
+    if known is None and limit is VALUE and hunk.has_same_name and context.site.visits >= CALM_VISITS:
+        # A value that never differed is not like others of the path.
+        return False
     if not _is_known(known) and not is_growing and hunk.is_number and slot < BLOCK_SLOT:
         known = context.site.locations.get(location_of(hunk))
     if known is not None and _is_known(known):
@@ -686,9 +710,13 @@ def _slot_reaches(
     if labelled is None or not _is_known(labelled):
         return is_reached
     rate = _mixed_rate(labelled, rate)
+    is_spread = _is_spread(labelled, limit, is_growing=is_growing)
+    if is_growing and is_spread:
+        # What never shrank is a counter, however slow.
+        return True
     if rate < min(limit.rate, CALM_RATE) and _is_well_known(labelled):
         return False
-    return is_reached or (rate >= limit.rate and _is_spread(labelled, limit, is_growing=is_growing))
+    return is_reached or (rate >= limit.rate and is_spread)
 
 
 def _mixed_rate(stats: LocationStats, wider: float) -> float:
