@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.held_changes import HeldChange
-from evercrawl.core.change.snapshot_diff import SnapshotDiff
+from evercrawl.core.change.hunk import SnapshotDiff
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.minhash import SignatureMatch, text_signature
 from evercrawl.core.faults import FAULT_RULES

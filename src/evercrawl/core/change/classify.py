@@ -12,21 +12,20 @@ from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.noise import count_words, has_price, is_drawing, is_identifier, is_moment
-from evercrawl.core.change.segments import is_statement
-from evercrawl.core.change.snapshot import Snapshot, snapshot_html
-from evercrawl.core.change.snapshot_diff import (
+from evercrawl.core.change.hunk import (
     DESCRIPTION,
     TITLE,
     Hunk,
     KeyedEdit,
     SnapshotDiff,
     combine_keys,
-    diff_snapshots,
     edits_in,
     moved_edit,
-    own_block_test,
 )
+from evercrawl.core.change.noise import count_words, has_price, is_drawing, is_identifier, is_moment
+from evercrawl.core.change.segments import is_statement
+from evercrawl.core.change.snapshot import Snapshot, snapshot_html
+from evercrawl.core.change.snapshot_diff import diff_snapshots, own_block_test
 from evercrawl.core.change.text_diff import limit_edits, make_edit
 from evercrawl.core.change.volatility import (
     ChangeContext,

@@ -16,10 +16,10 @@ from zlib import error as zlib_error
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, HunkClass, classify_difference
+from evercrawl.core.change.hunk import MIN_VARIATION_SIMILARITY, Hunk, Move, RowPosition, SnapshotDiff
 from evercrawl.core.change.noise import text_shape, text_similarity
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange, is_statement, sentences
-from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, Move, RowPosition, SnapshotDiff
 from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change, Mute
 from evercrawl.model.page import Reschedule, SettledChange

@@ -33,7 +33,9 @@ from evercrawl.core.change.change_history import (
 )
 from evercrawl.core.change.classify import MAX_HUNKS, HunkClass, classify_change, is_sitewide
 from evercrawl.core.change.held_changes import HeldChange, held_change
+from evercrawl.core.change.hunk import IMAGE_SLOT, MOVED, REFERENCE_SLOT, Hunk, RowPosition, edits_in
 from evercrawl.core.change.noise import text_shape
+from evercrawl.core.change.reference_diff import stable_target
 from evercrawl.core.change.segments import (
     FIRST_SLOT,
     MAX_SEGMENTS,
@@ -46,17 +48,7 @@ from evercrawl.core.change.segments import (
     split_segments,
 )
 from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, LINKED, Snapshot
-from evercrawl.core.change.snapshot_diff import (
-    IMAGE_SLOT,
-    MOVED,
-    REFERENCE_SLOT,
-    Hunk,
-    RowPosition,
-    edits_in,
-    own_block_test,
-    stable_target,
-    title_parts,
-)
+from evercrawl.core.change.snapshot_diff import own_block_test, title_parts
 from evercrawl.core.change.volatility import (
     LABEL_SLOT,
     MAX_SLOT,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from evercrawl.core.change.hunk import combine_keys
 from evercrawl.core.change.sequence_diff import MatchingRun, matching_runs
-from evercrawl.core.change.snapshot_diff import combine_keys
 from evercrawl.core.change.text_diff import ELLIPSIS
 from evercrawl.core.url import matches_glob, site_of
 from evercrawl.model.change import Change, ChangeClass, Mute

@@ -7,27 +7,37 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from enum import IntEnum
-from functools import lru_cache
-from itertools import accumulate, pairwise, zip_longest
+from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate, zip_longest
 from operator import eq, itemgetter, lt, or_
 from typing import NamedTuple
 
-from xxhash import xxh32_intdigest, xxh64_intdigest
+from xxhash import xxh32_intdigest
 
+from evercrawl.core.change.hunk import (
+    CANONICAL,
+    DESCRIPTION,
+    MIN_VARIATION_SIMILARITY,
+    MOVED,
+    ROBOTS,
+    TITLE,
+    Hunk,
+    IsOwnBlock,
+    Move,
+    RowPosition,
+    SnapshotDiff,
+)
 from evercrawl.core.change.noise import (
     common_prefix,
     is_drawing,
     is_moment,
     is_time,
     is_upkeep,
-    normalize_text,
     significant_text,
     significant_title,
-    text_shape,
     text_similarity,
 )
+from evercrawl.core.change.reference_diff import diff_references, without_session
 from evercrawl.core.change.segments import (
     OTHER_FORM,
     Segment,
@@ -35,7 +45,6 @@ from evercrawl.core.change.segments import (
     changed_segments,
     is_statement,
     label_above,
-    sentences,
     split_segments,
 )
 from evercrawl.core.change.snapshot import (
@@ -50,19 +59,15 @@ from evercrawl.core.change.snapshot import (
     ROW,
     SITE,
     SITE_BY_NAME,
-    Reference,
     Snapshot,
     SnapshotMetadata,
 )
-from evercrawl.core.change.text_diff import MAX_EDIT_CHARS
 from evercrawl.core.search.tokenizer import normalize_characters
 
 MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes the main element the only own region.
 MIN_PAGE_PROSE_CHARS = 200
 MAX_NAMED_SITE_RATIO = 2
 """A part named like the site's, but with more than this many times the rest's text, is the page's own."""
-
-IsOwnBlock = Callable[[int], bool]
 
 
 def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
@@ -91,34 +96,15 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
     return is_own
 
 
-TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
-"""Paths of metadata and of the order of paragraphs."""
 MAX_SIMILARITY_PAIRS = 400  # Pairs of blocks of one path that are compared for similarity.
 MAX_PAIRED_BLOCKS = 1_000  # Blocks of a version, without a counterpart, for which one is searched,
 MAX_PAIRED_CHARS = 100_000  # and the length of their texts. What follows is shown as removed and added.
 MAX_METADATA_CHARS = 4_000  # Of a title and the like, from where they differ.
 TRIMMED_CONTEXT_CHARS = 200  # Kept on both sides of what differs in a text that is too long.
 MAX_SPLIT_BLOCKS = 8  # Blocks among which the parts of one that was split are looked for.
-MAX_LINKED_WORDS = 200  # A page with more links that came or went has other text too.
 MIN_NAME_CHARS = 3  # A segment this long can identify a block.
 MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
-MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
-
-_SESSION = re.compile(
-    r"([?&;](?:sid|s|phpsessid|jsessionid|sess\w*|token|csrf\w*|nonce|_|ts?|time|rand\w*|cb|v|utm_\w+)=)[^&#;]*"
-    r"|;jsessionid=[^?#]*",
-    re.IGNORECASE,
-)
 _TITLE_BORDER = re.compile(r"(?<!\s)(?:\s++[-–—|·•»«:/]++\s+|\s*+[|｜»«]\s*)")
-
-
-class RowPosition(IntEnum):
-    """Where a block stands among those of the same path."""
-
-    ALONE = 0
-    FIRST = 1
-    LAST = 2
-    WITHIN = 3
 
 
 class _Block(NamedTuple):
@@ -140,65 +126,6 @@ class _Block(NamedTuple):
     def may_become(self, other: _Block) -> bool:
         """Return whether another block may be this one with another text: not if both have names that stay."""
         return self.name == other.name or not (self.has_known_name and other.has_known_name)
-
-
-class Hunk(NamedTuple):
-    """A location where versions differ: what was removed and added; one may be empty."""
-
-    path: int
-    removed: str
-    added: str
-    is_own: bool
-    is_linked: bool
-    position: RowPosition = RowPosition.ALONE
-    is_balanced: bool = True  # As many blocks of this path were removed as added.
-    is_metadata: bool = False
-    name: int = 0  # Name path.
-    has_same_name: bool = True  # Names did not change between the versions; generated ones do.
-    name_position: RowPosition = RowPosition.ALONE
-    is_row: bool = False  # Row of a table.
-    is_entry: bool = False  # Entry of a list.
-    segments: tuple[SegmentChange, ...] = ()  # Where the two texts differ; empty if one is missing.
-    form: int = 0  # Number of segments of the block.
-    old_marked: str = ""
-    new_marked: str = ""
-    is_significant: bool = True  # More differs than ages, clocks and counts of readers.
-    is_surplus: bool = False  # Beyond what is compared thoroughly: always content.
-    gap: int = 0  # Number of the gap between texts that stayed, in which the difference is.
-
-    @property
-    def is_number(self) -> bool:
-        """Return whether only numbers, dates and the like differ."""
-        return bool(self.removed and self.added) and text_shape(self.removed) == text_shape(self.added)
-
-    @property
-    def is_reference(self) -> bool:
-        """Return whether the target of a link or an image differs, and no text."""
-        return len(self.segments) == 1 and self.segments[0].slot in (REFERENCE_SLOT, IMAGE_SLOT)
-
-    @property
-    def is_variation(self) -> bool:
-        """Return whether one text is a variation of the other."""
-        return (
-            bool(self.removed and self.added) and text_similarity(self.removed, self.added) >= MIN_VARIATION_SIMILARITY
-        )
-
-
-class Move(NamedTuple):
-    """A place among own texts that are in another order: what stood there, and what does now."""
-
-    path: int  # Of the entries, or `MOVED` for paragraphs that follow each other.
-    removed: str
-    added: str
-    is_linked: bool = False
-
-
-class SnapshotDiff(NamedTuple):
-    """All differences between two versions."""
-
-    hunks: list[Hunk]
-    moved: list[Move]
-    has_prose: bool = False  # The page is about its text, so that lists of links on it are side matters.
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
@@ -711,162 +638,6 @@ def _common_position(old: _Block | None, new: _Block | None, field: str) -> RowP
     return positions.pop() if len(positions) == 1 else RowPosition.WITHIN
 
 
-MAX_SHOWN_LABEL = 60
-_WORDS = re.compile(r"[0-9A-Za-z]+")
-MIN_HASH_CHARS, LONG_HASH_CHARS = 8, 32
-MIN_HASH_TURNS = 3
-CHARS_PER_TURN = 4
-_HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
-_LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
-_PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z]))+")
-_LOOSE_ENDS = re.compile(r"[-_.~](?=[-_.~/]|$)")  # What is left beside a generated part.
-_HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
-_SIZE = re.compile(r"(?<![0-9A-Za-z])[1-9]\d{1,3}x[1-9]\d{1,3}(?![0-9A-Za-z])")  # Of an image, in pixels.
-_SIZE_STEP = re.compile(r"(?<=/)[a-z]{1,4}[-_]?\d{2,4}/")  # The same as a folder: `w600`, `max750`.
-_DIGIT = re.compile(r"\d")
-_LONG_NUMBER = re.compile(r"\d{9,}")
-REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
-
-
-def diff_references(
-    before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock, differing: list[str]
-) -> list[Hunk]:
-    """Return own links with the same text and another target or none, and images that came, went or were replaced.
-    Images that stand elsewhere on the page too are icons, which say a state."""
-    one, other = _limit_references(before.references), _limit_references(after.references)
-    old, new = _targets(one, was_own), _targets(other, is_own)
-    shapes = Counter((path, text_shape(label)) for path, _, label in new)
-    places = {(link.path, link.is_image, link.label): (link.name, link.flag) for link in (*one, *other)}
-    old_images, new_images = _image_targets(old), _image_targets(new)
-    hunks = []
-    for key in dict.fromkeys((*old, *new)):
-        path, is_image, label = key
-        if shapes[(path, text_shape(label))] > 1 and not is_image:
-            # Of "12 comments" and "15 comments" it is unknown which is which.
-            continue
-        gone, come = old[key] - new[key], new[key] - old[key]
-        if is_image and gone.total() + come.total() == 1:
-            (target,) = gone or come
-            if target in old_images and target in new_images:
-                continue
-        elif not gone.total() == come.total() == 1:
-            continue
-        was, now = next(iter(gone), ""), next(iter(come), "")
-        name, flag = places[key]
-        if is_image and was in new_images and now in old_images:
-            continue
-        # Links of one text in entries, such as "more", belong to what the entries name.
-        if is_image or new[key].total() == 1 or not flag & (ENTRY | ROW | LINKED):
-            hunks.append(_reference_hunk(key, was, now, name, flag))
-    texts = set(before.texts) & set(after.texts) - set(differing)
-    return hunks + _linked_words(texts, old, new, places)
-
-
-def _linked_words(
-    texts: set[str], old: _Targets, new: _Targets, places: dict[tuple[int, bool, str], tuple[int, int]]
-) -> list[Hunk]:
-    """Return links that were put on words, or taken from words, of texts that stayed the same."""
-    hunks = []
-    was, now = (
-        {label for (_, is_image, label), found in side.items() if found and not is_image} for side in (old, new)
-    )
-    wanted = was ^ now
-    if not wanted or len(wanted) > MAX_LINKED_WORDS:
-        return []
-    text = "\n".join(texts)
-    for key in dict.fromkeys((*old, *new)):
-        _, is_image, label = key
-        if is_image or label not in wanted or not any(map(str.isalpha, label)):
-            continue
-        if label in text:
-            name, flag = places[key]
-            hunks.append(_reference_hunk(key, next(iter(old[key]), ""), next(iter(new[key]), ""), name, flag))
-    return hunks
-
-
-def _limit_references(references: Sequence[Reference]) -> Sequence[Reference]:
-    """Return the first references, whose labels have at most as many characters as are compared."""
-    chars = accumulate(len(reference.label) for reference in references)
-    return references[: sum(count <= MAX_PAIRED_CHARS for count in chars)]
-
-
-_Targets = dict[tuple[int, bool, str], Counter[str]]
-
-
-def _image_targets(targets: _Targets) -> set[str]:
-    return {target for (_, is_image, _), found in targets.items() if is_image for target in found}
-
-
-def _targets(references: Iterable[Reference], is_own: IsOwnBlock) -> _Targets:
-    found: _Targets = defaultdict(Counter)
-    for reference in references:
-        if not is_own(reference.flag):
-            continue
-        target = stable_target(reference.url, is_image=reference.is_image)
-        is_named = reference.is_image or (significant_text(reference.label) and not is_time(reference.label))
-        if target and is_named:
-            found[(reference.path, reference.is_image, reference.label)][target] += 1
-    return found
-
-
-def stable_target(url: str, *, is_image: bool) -> str:
-    """Return what stays the same of a URL between requests: no fragment, no session, no generated value."""
-    bare = _SESSION.sub("", url.partition("#")[0])
-    path, _, query = bare.partition("?")
-    if is_image:
-        # Servers with copies of an image take turns.
-        path = _SIZE_STEP.sub("", _SIZE.sub("", _HOST.sub("", path)))
-    path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
-    path = _LOOSE_ENDS.sub("", path)
-    kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]
-    if is_image:
-        # The query of an image says how large it is, or names the file.
-        kept = [part for part in kept if "." in part and ("/" in part or "%2f" in part.lower())]
-    return f"{path}?{'&'.join(kept)}" if kept else path
-
-
-def _is_generated_value(value: str) -> bool:
-    if _LONG_NUMBER.search(value) is not None or any(_is_hash(word) for word in _WORDS.findall(value)):
-        return True
-    return any(_is_mixed(segment) for segment in _LONG_SEGMENTS.findall(value))
-
-
-def _without_hash(found: re.Match[str]) -> str:
-    """Return what people wrote of a long part of a path: the words and numbers at its start."""
-    if not _is_mixed(found[0]):
-        return found[0]
-    start = _PLAIN_START.match(found[0])
-    return start[0] if start is not None else ""
-
-
-def _is_mixed(text: str) -> bool:
-    return _count_turns(text) >= len(text) / CHARS_PER_TURN
-
-
-def _is_hash(word: str) -> bool:
-    """Return whether a word was generated: letters and digits, or small and capital letters, in no order."""
-    if len(word) < MIN_HASH_CHARS:
-        return False
-    is_hex = _HEX.fullmatch(word) is not None
-    return is_hex or _count_turns(word) >= MIN_HASH_TURNS or len(word) >= LONG_HASH_CHARS
-
-
-def _count_turns(word: str) -> int:
-    kinds = ["0" if char.isdigit() else "a" if char.islower() else "A" for char in word if char.isalnum()]
-    return sum(one != other for one, other in pairwise(kinds))
-
-
-def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, flag: int) -> Hunk:
-    path, is_image, label = key
-    shown = f"{label[:MAX_SHOWN_LABEL]}: " if label else ""
-    removed, added = (f"{shown}{target}" if target else "" for target in (was, now))
-    slot = IMAGE_SLOT if is_image else REFERENCE_SLOT
-    change = SegmentChange(slot, was, now, is_statement=False)
-    return Hunk(path, removed, added, is_own=True, is_linked=False, position=RowPosition.WITHIN, name=name,
-                name_position=RowPosition.WITHIN, is_row=bool(flag & ROW), is_entry=bool(flag & (ENTRY | ROW | LINKED)),
-                segments=(change,), old_marked=label, new_marked=label)  # fmt: skip
-
-
 def _moved_entries(
     before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock, *, is_only_order: bool
 ) -> list[Move]:
@@ -908,11 +679,6 @@ def _moved_paragraphs(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is
     return [Move(MOVED, text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
 
 
-def moved_edit(moved: list[Move]) -> KeyedEdit:
-    """Return the texts that changed their order as one edit."""
-    return _keyed_edit(" ".join(move.removed for move in moved), " ".join(move.added for move in moved))
-
-
 def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:
     paths, flags, texts = snapshot.paths, snapshot.flags, snapshot.texts
     same = tuple(map(eq, paths, paths[1:]))
@@ -934,7 +700,7 @@ def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[H
     before, after = _trim_metadata(before, after)
     sides = (
         (DESCRIPTION, before.description, after.description, significant_text),
-        (CANONICAL, before.canonical, after.canonical, lambda url: _SESSION.sub("", url)),
+        (CANONICAL, before.canonical, after.canonical, without_session),
         (ROBOTS, before.robots, after.robots, lambda text: "".join(text.split())),
     )
     return _title_hunks(before.title, after.title) + [
@@ -973,77 +739,3 @@ def title_parts(title: str) -> list[str]:
 
 def _metadata_hunk(path: int, old: str, new: str) -> Hunk:
     return Hunk(path, old, new, is_own=True, is_linked=False, is_metadata=True)
-
-
-MAX_CACHED_EDITS = 2048  # Each edit is looked up several times while a page is classified.
-
-
-class KeyedEdit(NamedTuple):
-    """An edit with a key that is the same on every page; one of the texts may be empty."""
-
-    key: int
-    removed: str
-    added: str
-
-    @property
-    def text(self) -> str:
-        """Return the added text, else the removed one."""
-        return self.added or self.removed
-
-
-def edits_in(hunk: Hunk) -> list[KeyedEdit]:
-    """Return the edits of a hunk: one, or two if the texts have little in common and can be shown as a whole.
-    Where adverts rotate, a notice may appear on all pages at once, unrelated to the removed text."""
-    if hunk.is_surplus:
-        return [KeyedEdit(_text_key(f"{hunk.removed}\x1f{hunk.added}"), hunk.removed, hunk.added)]
-    is_whole = max(len(hunk.removed), len(hunk.added)) <= MAX_EDIT_CHARS
-    if is_whole and hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
-        return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
-    return [_keyed_edit(hunk.removed, hunk.added)]
-
-
-def combine_keys(keys: set[int]) -> int | None:
-    """Return one key for edits made together; None if there are none."""
-    return xxh64_intdigest(repr(sorted(keys)).encode()) if keys else None
-
-
-@lru_cache(maxsize=MAX_CACHED_EDITS)
-def _keyed_edit(removed: str, added: str) -> KeyedEdit:
-    """Return the edit with a key of the words that differ and one more on each side.
-    Numbers beside them are left out: the same notice may have another count or date on each page."""
-    old, new = normalize_text(removed).split(), normalize_text(added).split()
-    if old and new:
-        old, new = _trim_common_words(*_differing_sentences(old, new))
-    sides = " ".join(old), " ".join(new)
-    words = "\x1f".join(sides)
-    if _DIGIT.search(words) is not None:
-        shapes = text_shape(sides[0]), text_shape(sides[1])
-        is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
-        words = "\x1f".join(shapes) if is_in_words else words
-    return KeyedEdit(_text_key(words), removed, added)
-
-
-def _text_key(text: str) -> int:
-    return xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
-
-
-def _differing_sentences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Leave out sentences in which only numbers differ, such as the time of an answer, if there are others."""
-    sides = [sentences(" ".join(words)) for words in (old, new)]
-    shapes = [{text_shape(sentence) for sentence in side} for side in sides]
-    same = shapes[0] & shapes[1]
-    kept = [[word for text in side if text_shape(text) not in same for word in text.split()] for side in sides]
-    return (kept[0], kept[1]) if same and any(kept) else (old, new)
-
-
-def _trim_common_words(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Drop common words at both ends except the nearest ones."""
-    shortest = min(len(old), len(new))
-    head = 0
-    while head < shortest and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    head, tail = max(0, head - 1), max(0, tail - 1)
-    return old[head : len(old) - tail], new[head : len(new) - tail]

@@ -16,6 +16,7 @@ from evercrawl.core.change.change_history import (
     SiteChangeHistory,
     hash_text,
 )
+from evercrawl.core.change.hunk import IMAGE_SLOT, MOVED, Hunk, RowPosition, edits_in
 from evercrawl.core.change.noise import (
     MOMENT_DAYS,
     count_words,
@@ -46,7 +47,6 @@ from evercrawl.core.change.segments import (
     split_segments,
 )
 from evercrawl.core.change.snapshot import INLINE_BORDER, unmarked
-from evercrawl.core.change.snapshot_diff import IMAGE_SLOT, MOVED, Hunk, RowPosition, edits_in
 
 
 class Limit(NamedTuple):

@@ -9,10 +9,12 @@ import pytest
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.held_changes import add_held, has_to_wait, settle_held
+from evercrawl.core.change.hunk import edits_in
 from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.reference_diff import stable_target
 from evercrawl.core.change.segments import SegmentChange, split_segments
 from evercrawl.core.change.snapshot import snapshot_html
-from evercrawl.core.change.snapshot_diff import diff_snapshots, edits_in, stable_target
+from evercrawl.core.change.snapshot_diff import diff_snapshots
 from evercrawl.model.page import Reschedule
 from evercrawl.model.time import to_us
 
