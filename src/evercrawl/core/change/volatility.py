@@ -284,8 +284,8 @@ def _is_calm_label(change: SegmentChange, hunk: Hunk, context: ChangeContext) ->
     if not change.label:
         return False
     stats = _label_stats(change.label, hunk, context)
-    if stats is None:
-        # What never differed in all these visits has no stats.
+    if stats is None or stats.differed <= 1:
+        # What never differed before has no stats of these visits.
         is_count = change.is_increase and not (has_price(change.added) or is_identifier(change.added))
         is_judged = context.site.visits >= CALM_VISITS and not is_count
         return is_judged and context.site.is_on_other_pages(
@@ -389,6 +389,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if _is_time_passing(hunk, change, context):
         return True
+    if _is_calm_label(change, hunk, context):
+        return False
     # A row of one cell is a matter of layout; a label tells better than a row what its value is.
     is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
     is_cell = is_cell and not _has_turning_name(hunk, change, context)

@@ -12,6 +12,7 @@ from evercrawl.core.change.noise import (
     is_count,
     is_identifier,
     is_prose,
+    is_same_moment,
     is_todays_date,
     significant_text,
     text_shape,
@@ -145,3 +146,17 @@ def test_a_picture_made_of_signs_says_nothing():
 def test_how_long_a_page_took_is_noise(before: str, after: str):
     assert significant_text(before) == significant_text(after)
     assert significant_text("The winner ran it in 9.58 s") != significant_text("The winner ran it in 9.63 s")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Sun, Feb 02, 11:04", "Feb 02 2025, 11:04", True),
+        ("02/Feb/25 07:08", "02/Feb/2025 07:08", False),
+        ("Sun, Feb 02, 11:04", "Feb 03 2025, 11:04", False),
+        ("12 March 2024, 19:30", "19 March 2024, 19:30", False),
+        ("4 days", "11:04", False),
+    ],
+)
+def test_the_same_moment_in_another_form(one: str, other: str, is_same: bool):
+    assert is_same_moment(one, other) is is_same

@@ -320,3 +320,76 @@ def test_a_moment_that_all_pages_share_is_that_of_a_rebuilt_site():
     own = {url: (f"{old[:17]}{at:02} 2025", f"{new[:17]}{at:02} 2025") for at, url in enumerate(pages)}
     alone = {url: (message(at, own[url][0]), message(at, own[url][at == 3])) for at, url in enumerate(pages)}
     assert settled_changes(alone) == [at == 3 for at in range(12)]
+
+
+def facts(number: int, owner: str, watchers: str) -> str:
+    rows = (("Owner", owner), ("Watchers", watchers), ("Berth", f"berth {number}"))
+    return page(3 * PROSE + "".join(f"<div>{label}</div><div class='value'>{value}</div>" for label, value in rows))
+
+
+def test_a_fact_is_judged_by_the_label_above_it_not_by_others_of_its_kind():
+    pages = {
+        f"http://a.test/{at}": (facts(at, "nobody", f"{NAMES[at % 8]}"), facts(at, "nobody", f"{NAMES[(at + 1) % 8]}"))
+        for at in range(30)
+    }
+    pages["http://b.test/1"] = facts(31, "nobody", "Old Quay"), facts(31, "mrs hudson", "Old Quay")
+    assert settled_changes(pages)[-1]
+
+
+def test_a_fact_with_a_calm_label_in_a_side_part_is_content_beside_facts_that_move():
+    def side(number: int, phone: str, weather: str) -> str:
+        return page(f"<p>Report {number}.</p>") + f"<aside><p>Phone: {phone}</p><p>Weather: {weather}</p></aside>"
+
+    pages = {
+        f"http://a.test/{at}": (side(at, f"0251 88{at:02} 93", f"{at} degrees"), side(at, f"0251 88{at:02} 93", "rain"))
+        for at in range(30)
+    }
+    pages["http://a.test/30"] = side(30, "0251 8830 93", "rain"), side(30, "0264 2624 31", "rain")
+    assert settled_changes(pages) == [False] * 30 + [True]
+
+
+def test_what_stands_beside_a_name_that_another_replaced_goes_with_it():
+    def tile(at: int) -> str:
+        return f"<div class='tile'><a href='/{at}'>the boat {NAMES[at % 8]}</a><b>{17 * at + 100} euros</b></div>"
+
+    def advert(number: int, at: int) -> str:
+        tiles = "".join(tile(number + at + step) for step in range(0, 9, 3))
+        return page(f"{3 * PROSE}<h2>Berth {number}</h2><p>Owner {number}.</p><h2>Similar boats</h2>{tiles}")
+
+    pages = {f"http://a.test/{at}": (advert(at, 0), advert(at, 10)) for at in range(16)}
+    assert not any(settled_changes(pages)[8:])
+
+
+def listing(*entries: str) -> str:
+    return page("<ul>" + "".join(f"<li>{entry}</li>" for entry in entries) + "</ul>")
+
+
+def test_an_entry_that_was_moved_is_a_change():
+    assert compare(listing(*NAMES), listing(NAMES[5], *NAMES[:5], *NAMES[6:])).changed
+
+
+def test_links_in_another_order_are_a_change_only_where_nothing_else_differs():
+    def links(*names: str) -> list[str]:
+        return [f"<a href='/{name}'>{name}</a>" for name in names]
+
+    before, after = links(*NAMES), links(NAMES[5], *NAMES[:5], *NAMES[6:])
+    assert compare(listing(*before), listing(*after)).changed
+    counted = [listing(*entries, f"<b>{count} boats</b>") for entries, count in ((before, 3), (after, 4))]
+    assert [edit.is_entry for edit in compare(*counted).edits] == [False]
+
+
+def test_entries_that_are_always_in_another_order_are_noise():
+    def shuffled(at: int) -> str:
+        return listing(*NAMES[at % 8 :], *NAMES[: at % 8])
+
+    pages = {f"http://a.test/{at}": (shuffled(at), shuffled(at + 1)) for at in range(8)}
+    assert settled_changes(pages) == [False] * 8
+
+
+def test_how_long_something_takes_is_no_age():
+    def episode(number: int, minutes: int, others: tuple[int, ...]) -> str:
+        names = [f"Talk about {NAMES[one % 8]} and {NAMES[one % 5]}" for one in others]
+        rest = "".join(f"<li><a>{name}</a> <b>{one} min</b></li>" for name, one in zip(names, others, strict=True))
+        return page(f"{3 * PROSE}<ul><li><b>Length</b> <i>{minutes} min</i></li></ul><ul>{rest}</ul>")
+
+    assert compare(episode(1, 63, (20, 30, 40)), episode(1, 28, (21, 33, 47))).changed
