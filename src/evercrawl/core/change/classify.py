@@ -134,14 +134,17 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
 
 def _with_companions(classes: list[tuple[Hunk, HunkClass]], context: ChangeContext) -> list[tuple[Hunk, HunkClass]]:
     """Return the classes where facts beside a name that took another's place go with it: its price, date and badge."""
-    names: dict[int, set[HunkClass]] = defaultdict(set)
+    names: dict[tuple[int, int], set[HunkClass]] = defaultdict(set)
     for hunk, hunk_class in classes:
         if hunk.is_own and is_turning_name(hunk):
-            names[hunk.gap].add(hunk_class)
-    turning = {gap for gap, found in names.items() if found == {HunkClass.NOISE}}
+            for run in enumerate(hunk.runs):
+                names[run].add(hunk_class)
+    turning = {run for run, found in names.items() if found == {HunkClass.NOISE} and run[1] >= 0}
     return [
         (hunk, HunkClass.NOISE)
-        if hunk_class is HunkClass.CONTENT and hunk.gap in turning and is_companion(hunk, context)
+        if hunk_class is HunkClass.CONTENT
+        and not turning.isdisjoint(enumerate(hunk.runs))
+        and is_companion(hunk, context)
         else (hunk, hunk_class)
         for hunk, hunk_class in classes
     ]

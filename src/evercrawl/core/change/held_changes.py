@@ -148,4 +148,5 @@ def _hunk(row: list[Any]) -> Hunk:
         position=RowPosition(hunk.position),
         name_position=RowPosition(hunk.name_position),
         segments=tuple(SegmentChange(*change) for change in hunk.segments),
+        runs=(hunk.runs[0], hunk.runs[1]),
     )

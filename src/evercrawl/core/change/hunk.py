@@ -53,7 +53,8 @@ class Hunk(NamedTuple):
     new_marked: str = ""
     is_significant: bool = True  # More differs than ages, clocks and counts of readers.
     is_surplus: bool = False  # Beyond what is compared thoroughly: always content.
-    gap: int = 0  # Number of the gap between texts that stayed, in which the difference is.
+    runs: tuple[int, int] = (-1, -1)
+    """The first block of the run of blocks that differ with none between them that stayed, before and after; or -1."""
 
     @property
     def is_number(self) -> bool:

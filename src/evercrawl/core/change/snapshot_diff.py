@@ -12,8 +12,6 @@ from itertools import accumulate, zip_longest
 from operator import eq, itemgetter, lt, or_
 from typing import NamedTuple
 
-from xxhash import xxh32_intdigest
-
 from evercrawl.core.change.hunk import (
     CANONICAL,
     DESCRIPTION,
@@ -122,6 +120,7 @@ class _Block(NamedTuple):
     place: float  # How far down the page it stands, 0 to 1.
     has_known_name: bool  # The other version has its name path too.
     above: str  # Marked text of the block above, unless that is a link.
+    run: int  # Number of the first block of the run of such blocks.
 
     def may_become(self, other: _Block) -> bool:
         """Return whether another block may be this one with another text: not if both have names that stay."""
@@ -339,6 +338,9 @@ def _places_of(
 def _blocks_at(snapshot: Snapshot, places: list[int], gaps: list[_Gap], other_names: frozenset[int]) -> list[_Block]:
     texts = snapshot.texts
     paths, names = _row_positions(snapshot.paths, places), _row_positions(snapshot.names, places)
+    runs: list[int] = []
+    for number, at in enumerate(places):
+        runs.append(runs[-1] if number and places[number - 1] == at - 1 else at)
     return [
         _Block(
             snapshot.paths[at],
@@ -353,6 +355,7 @@ def _blocks_at(snapshot: Snapshot, places: list[int], gaps: list[_Gap], other_na
             at / len(texts),
             snapshot.names[at] in other_names,
             snapshot.marked[at - 1] if at and not snapshot.flags[at - 1] & LINKED else "",
+            runs[number],
         )
         for number, at in enumerate(places)
     ]
@@ -600,7 +603,7 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
         form=len(segments),
         old_marked=old.marked if old else "",
         new_marked=new.marked if new else "",
-        gap=xxh32_intdigest(f"{some.after}\x1f{some.before}".encode("utf-8", "surrogatepass")),
+        runs=(old.run if old else -1, new.run if new else -1),
     )
 
 

@@ -95,6 +95,7 @@ AGE_LINE_SEGMENTS = 3  # In a line of so many segments, a time that grows is an 
 UPKEEP_LINE_SEGMENTS = 2
 ACTIVITY_SEGMENTS = 4  # Title, author, count and age of another thread.
 MIN_TICKING, MAX_TICK = 100, 0.01  # A number of this size that grows by at most this share counts something.
+MAX_STEP = 3  # So much a slow counter grows between two visits.
 MIN_NAME_WORDS = 3
 MAX_TODAY_WORDS = 14  # In a longer text a date is that of an event.
 MIN_ROTATIONS = 2
@@ -106,7 +107,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
 MIN_LABEL_REMOVALS = 2
-MIN_LABELLED_PAGES = 2  # A label on this many other pages is one of the template.
+MIN_LABEL_SHARE = 0.2  # A label on this share of the site's pages is one of the template.
 MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
@@ -233,6 +234,7 @@ def is_companion(hunk: Hunk, context: ChangeContext) -> bool:
         hunk.is_own
         and not (hunk.is_metadata or hunk.is_reference or hunk.is_surplus)
         and not any(map(is_statement, texts))
+        and (context.has_prose or not hunk.is_row)
         and any(_reaches(Location(path), COMPANION, context) for path in (hunk.name, hunk.path))
         and not has_calm_label(hunk, context)
     )
@@ -281,17 +283,14 @@ def has_calm_label(hunk: Hunk, context: ChangeContext) -> bool:
 
 
 def _is_calm_label(change: SegmentChange, hunk: Hunk, context: ChangeContext) -> bool:
-    if not change.label:
+    if not change.label or context.site.page_share(change.label) < MIN_LABEL_SHARE:
         return False
     stats = _label_stats(change.label, hunk, context)
     if stats is None or stats.differed <= 1:
         # What never differed before has no stats of these visits.
         is_count = change.is_increase and not (has_price(change.added) or is_identifier(change.added))
-        is_judged = context.site.visits >= CALM_VISITS and not is_count
-        return is_judged and context.site.is_on_other_pages(
-            change.label, page=context.page_mark, least=MIN_LABELLED_PAGES
-        )
-    if change.is_increase and _is_spread(stats, COUNTER, is_growing=True):
+        return context.site.visits >= CALM_VISITS and not is_count
+    if _is_step(change) and _is_spread(stats, COUNTER, is_growing=True):
         return False
     return _is_well_known(stats) and stats.rate < CALM_RATE
 
@@ -396,7 +395,7 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
     is_cell = is_cell and not _has_turning_name(hunk, change, context)
     is_named = change.is_number and (has_price(change.added) or is_identifier(change.added))
     is_value = is_cell or is_named
-    if not is_named and count_words(label) >= MIN_NAME_WORDS and _is_recurring_label(label, context):
+    if not is_named and hunk.form > 1 and count_words(label) >= MIN_NAME_WORDS and _is_recurring_label(label, context):
         return True
     if (change.is_increase or change.is_age) and not is_named and _is_counter(hunk, change, context):
         return True
@@ -479,10 +478,19 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
     """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
     if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
         return True
+    labelled = _label_stats(change.label, hunk, context)
+    if labelled is not None and _is_step(change) and _is_spread(labelled, COUNTER, is_growing=True):
+        # What grew by a little each time is a counter, however slow.
+        return True
     # A label tells better than a row what its value is.
     is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
     limit = TICK if _is_tick(change) else ROW if is_cell else COUNTER
     return _slot_reaches(hunk, change.slot, limit, context, label=change.label, is_growing=True)
+
+
+def _is_step(change: SegmentChange) -> bool:
+    numbers = [int(text) for text in (change.removed, change.added) if text.isdecimal()]
+    return len(numbers) > 1 and 0 < numbers[1] - numbers[0] <= MAX_STEP
 
 
 def _is_tick(change: SegmentChange) -> bool:
@@ -584,7 +592,7 @@ def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
 def is_page_value(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a part of the site says something about this page: few pages have the text, and it is calm."""
     site = context.site
-    is_labelled = not hunk.is_linked and has_calm_label(hunk, context)
+    is_labelled = not hunk.is_linked and len(hunk.segments) == 1 and has_calm_label(hunk, context)
     # Many pages may have the same value beside a label.
     most = MAX_LABELLED_SHARE if is_labelled else MAX_VALUE_SHARE
     if any(site.page_share(text) >= most for text in (hunk.removed, hunk.added) if text):
@@ -713,9 +721,6 @@ def _slot_reaches(
         return is_reached
     rate = _mixed_rate(labelled, rate)
     is_spread = _is_spread(labelled, limit, is_growing=is_growing)
-    if is_growing and is_spread:
-        # What never shrank is a counter, however slow.
-        return True
     if rate < min(limit.rate, CALM_RATE) and _is_well_known(labelled):
         return False
     return is_reached or (rate >= limit.rate and is_spread)
