@@ -283,7 +283,9 @@ def has_calm_label(hunk: Hunk, context: ChangeContext) -> bool:
 
 
 def _is_calm_label(change: SegmentChange, hunk: Hunk, context: ChangeContext) -> bool:
-    if not change.label or context.site.page_share(change.label) < MIN_LABEL_SHARE:
+    # What looks like a label in a link is a part of a name.
+    is_name = hunk.is_linked and hunk.form > 1
+    if not change.label or is_name or context.site.page_share(change.label) < MIN_LABEL_SHARE:
         return False
     stats = _label_stats(change.label, hunk, context)
     if stats is None or stats.differed <= 1:
