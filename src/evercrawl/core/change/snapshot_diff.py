@@ -650,7 +650,10 @@ def _moved_entries(
     moves = []
     for (path, is_linked), new in new_of.items():
         old = old_of.get((path, is_linked), [])
-        is_same = old != new and len(set(new)) == len(new) and sorted(old) == sorted(new)
+        if old == new or Counter(old) != Counter(new):
+            continue
+        old, new = ([text for text in texts if not is_time(text)] for texts in (old, new))
+        is_same = len(set(new)) == len(new) == len(old)
         if is_same and (is_only_order or not is_linked):
             pairs = zip(old, new, strict=True)
             moves += [Move(path, text, now, is_linked) for text, now in pairs if text != now]
@@ -661,7 +664,7 @@ def _sortable_texts(snapshot: Snapshot, is_own: IsOwnBlock) -> dict[tuple[int, b
     found: dict[tuple[int, bool], list[str]] = defaultdict(list)
     for path, flag, text in zip(snapshot.paths, snapshot.flags, snapshot.texts, strict=True):
         is_sortable = flag & (ENTRY | ROW) or (len(text) >= MIN_PROSE_CHARS and is_statement(text))
-        if is_sortable and is_own(flag) and not is_time(text):
+        if is_sortable and is_own(flag):
             found[(path, bool(flag & LINKED))].append(text)
     return found
 

@@ -235,7 +235,8 @@ def is_companion(hunk: Hunk, context: ChangeContext) -> bool:
         and not (hunk.is_metadata or hunk.is_reference or hunk.is_surplus)
         and not any(map(is_statement, texts))
         and (context.has_prose or not hunk.is_row)
-        and any(_reaches(Location(path), COMPANION, context) for path in (hunk.name, hunk.path))
+        and not 0 < len(hunk.segments) < hunk.form
+        and _reaches(Location(hunk.name), COMPANION, context)
         and not has_calm_label(hunk, context)
     )
 
