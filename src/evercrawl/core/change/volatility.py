@@ -218,7 +218,7 @@ def _have_other_names(old: list[str], new: list[str]) -> bool:
 
 
 def is_turning_name(hunk: Hunk) -> bool:
-    """Return whether a link of several words came, went or took the place of another."""
+    """Return whether a link of several words was added, removed or took the place of another."""
     return (
         hunk.is_linked
         and not hunk.is_reference
