@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,16 +24,7 @@ FULL_SHARE = 0.8  # Share of the size limit at which bodies are evicted.
 EVICT_ROWS = 64
 MIN_FILE_BYTES = 4 * 1024 * 1024
 
-SCHEMA = """
-create table setting (name text primary key, value text not null) strict;
-create table page (url text primary key, digest blob, run integer not null default 0,
-    sent_us integer not null default 0, used_us integer not null default 0, shared_digest blob, frame blob)
-    strict;
-create index page_by_use on page (used_us) where frame is not null;
-create table outbox (id integer primary key, batch integer, run text not null, number integer not null,
-    url text not null, began_us integer not null, item blob not null) strict;
-create table site (name text primary key, row text not null) strict
-"""
+SCHEMA = files("evercrawl.outpost").joinpath("agent.sql").read_text("utf-8")
 
 
 class QueuedResult(NamedTuple):

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,15 +28,7 @@ SESSION_LIFETIME = timedelta(days=14)
 MIN_PASSWORD_CHARS = 10
 MAX_PASSWORD_CHARS = 1000
 SCRYPT = {"n": 2**14, "r": 8, "p": 2, "maxmem": 64 * 1024 * 1024}
-_SCHEMA = """
-create table secret (name text primary key, value blob not null) without rowid;
-create table token (id integer primary key, name text not null, hash blob not null unique,
-                    scope integer not null, created_us integer not null, used_us integer);
-create table session (hash blob primary key, who text not null, scope integer not null, csrf text not null,
-                      expires_us integer not null) without rowid;
-create table audit (id integer primary key, at_us integer not null, who text not null, what text not null,
-                    detail text not null);
-"""
+_SCHEMA = files("evercrawl.web").joinpath("accounts.sql").read_text("utf-8")
 
 
 class AccessScope(IntEnum):

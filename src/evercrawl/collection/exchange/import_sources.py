@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import md5, sha1, sha256, sha512
+from importlib.resources import files
 from itertools import chain
 from lzma import LZMAError
 from pathlib import Path
@@ -408,26 +409,10 @@ def fetch_result_of(capture: ImportedResponse, settings: HttpSettings) -> FetchR
     return fetch_result(Request(capture.url, etag=IMPORTED_TAG), answer, limits=decode_limits)
 
 
-_SCHEMA = """
-create table capture (
-  id integer primary key, shard integer not null, at_us integer not null, url text not null,
-  kind text not null, source integer not null, offset integer not null, nth integer not null,
-  record_id text, concurrent text, refers_to text, refers_url text, refers_us integer, payload text
-);
-create table request (
-  record_id text, concurrent text, source integer not null, offset integer not null, nth integer not null
-);
-"""
+_SCHEMA = files("evercrawl.collection.exchange").joinpath("captures.sql").read_text("utf-8")
 
 
-_INDEXES = """
-create index by_time on capture (shard, at_us, id);
-create index by_record on capture (record_id) where kind = 'response';
-create index by_url on capture (url, at_us) where kind = 'response';
-create index by_payload on capture (payload) where kind = 'response';
-create index request_by_record on request (record_id);
-create index request_by_answer on request (concurrent);
-"""
+_INDEXES = files("evercrawl.collection.exchange").joinpath("capture_indexes.sql").read_text("utf-8")
 
 
 ROWS_AT_A_TIME = 500

@@ -1,6 +1,6 @@
 """Recognises what in a text is noise: clocks, counts of readers, ages, copyright years, request numbers.
 `significant_text` removes these from short texts; `text_shape` replaces numbers and dates. To add a language, add its
-words to each list; without them, it is learned from visits."""
+words to each list of `words.txt`; without them, it is learned from visits."""
 
 from __future__ import annotations
 
@@ -9,115 +9,30 @@ from collections import Counter
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from evercrawl.core.document.word_lists import read_lists
 from evercrawl.core.search.tokenizer import normalize_characters
 
-COUNT_WORDS = (
-    # Words beside a number that counts readers, not things: no guests, no members, no stock.
-    r"views?|viewed|viewers?|page ?views?|visits?|visitors?|hits|reads|readers?|online|watching|browsing"
-    r"|viewing|likes|followers?|downloads|downloaded|plays|listens|comments?|clicks|impressions|subscribers?"
-    r"|aufrufe|abrufe|besucher|besuche|gelesen|angesehen|leser|klicks|zugriffe|kommentare?|heruntergeladen"
-    r"|vues?|visites?|visiteurs?|lectures?|lecteurs?|lue?|consultations?|connectés?|en ligne|abonnés"
-    r"|commentaires?|téléchargements?|fois"
-    r"|vistas?|visitas?|visitantes?|lecturas?|leíd[oa]|lectores|conectados|en línea|visualizaciones"
-    r"|descargas|comentarios?|seguidores"
-    r"|visualizzazion[ei]|visitator[ei]|letture|lett[oa]|lettori|commenti"
-    r"|visualizações|leituras|visualizado|visitante|acessos|lid[oa]|comentários?"
-    r"|weergaven|bekeken|bezoekers|gelezen|lezers|reacties"
-    r"|visningar|besökare|läst|visninger|besøgende|besøkende|læst|lest|näyttökertaa|katselukertaa|kävijää"
-    r"|wyświetle\w+|odsłon\w*|odwiedzin\w*|czytelników|przeczytano|zobrazení|návštěv\w*|přečteno|zobrazeno"
-    r"|megtekintés\w*|látogató\w*|vizualizări|vizitatori|citiri|görüntülenme|okunma|ziyaretçi|okundu"
-    r"|просмотр\w*|прочита\w*|посетител\w*|посещени\w*|онлайн|перегляд\w*|відвідувач\w*"
-    r"|προβολές|αναγνώσεις|επισκέπτες|مشاهد\w*|زيار\w*|قراء\w*|צפיות|بازدید|दर्शक|बार देखा|बार पढ़ा"
-    r"|lượt xem|lượt đọc|dilihat|kali dibaca|pengunjung|ผู้ชม"
-)
-COUNT_SIGNS = (
-    r"閲覧|視聴|回表示|アクセス|訪問者|オンライン"
-    r"|浏览|瀏覽|阅读|閱讀|访问|訪問|点击|點擊|在线|在線|播放|조회|방문|접속|읽음"
-)
+_LISTS = read_lists("evercrawl.core.change", "words.txt")
+# Words beside a number that counts readers, not things: no guests, no members, no stock.
+COUNT_WORDS, COUNT_SIGNS = "|".join(_LISTS["words of counts"]), "|".join(_LISTS["signs of counts"])
+UPKEEP_WORDS, UPKEEP_SIGNS = "|".join(_LISTS["words of upkeep"]), "|".join(_LISTS["signs of upkeep"])
+# Words that stand before a clock; beside other words they say nothing about numbers.
+NOW_WORDS, NOW_SIGNS = "|".join(_LISTS["words of now"]), "|".join(_LISTS["signs of now"])
 COUNTED_PEOPLE = (
     r"\b(?:users?|guests?|members?|people|players?|customers?|others)\b.{0,20}?"
     r"\b(?:online|active|viewing|watching|browsing|looking|reading|here now|right now)\b"
 )
 COUNTED_TIMES = r"\b(?:read|seen|viewed|visited|opened|played|shared|downloaded|requested|accessed)\b.{0,12}?\btimes?\b"
-UPKEEP_WORDS = (
-    # Words about the upkeep of a page.
-    r"(?:last |page |site )?(?:updated|modified|generated|refreshed|rendered|retrieved|cached|checked|served)"
-    r"|(?:last|latest) (?:update|change|check|refresh|edit)|as of|(?:current|local|server) (?:time|date)"
-    r"|page (?:created|built)"
-    r"|(?:zuletzt )?(?:aktualisiert|geändert|erzeugt|generiert|abgerufen|geladen)"
-    r"|letztes? (?:aktualisierung|änderung|update)|stand|seite erstellt|serverzeit"
-    r"|mise? à jour|dernière (?:mise à jour|modification)|généré\w*|modifié\w*|actualisé\w*"
-    r"|actualizad[oa]|última (?:actualización|modificación)|generad[oa]|modificad[oa]|hora actual"
-    r"|aggiornat[oa]|ultim[oa] (?:aggiornamento|modifica)|generat[oa]"
-    r"|atualizad[oa]|última atualização|gerad[oa]"
-    r"|bijgewerkt|laatste? (?:bijgewerkt|gewijzigd|update)|gegenereerd"
-    r"|(?:senast )?(?:uppdaterad|ändrad)|(?:sist |senest )?(?:oppdatert|opdateret)|päivitetty"
-    r"|(?:ostatnia )?(?:aktualizacja|zaktualizowano)|wygenerowano|aktualizováno|poslední aktualizace"
-    r"|frissítve|actualizat|güncellen\w*|son güncelleme|oluşturul\w*"
-    r"|обновлен\w*|последнее обновление|сгенерирован\w*|оновлен\w*|ενημερώθηκε|تحديث|آخر تحديث|עודכן"
-    r"|अपडेट\w*|cập nhật|diperbarui|อัปเดต"
-)
-NOW_WORDS = (
-    # Words that stand before a clock; beside other words they say nothing about numbers.
-    r"today(?: is)?|it is(?: now)?|time|now|clock|heute(?: ist)?|es ist|uhrzeit|zeit|jetzt|datum"
-    r"|nous sommes|aujourd'hui|il est|heure|hoy(?: es)?|hora|son las|ahora|oggi(?: è)?|ora|sono le|hoje|agora"
-    r"|vandaag|tijd|nu|i ?dag|klockan|klokken|dzisiaj|dziś|godzina|dnes|je|bugün|saat|сегодня|сейчас|время"
-)
-UPKEEP_SIGNS = r"最終更新日?時?|更新日時?|更新时间|更新時間|更新|最后更新|最後更新|生成|업데이트|수정일|최종 수정"
-NOW_SIGNS = r"現在時?刻?|本日|今日|现在|現在|时间|時刻|今天|현재|오늘|시각"
-_SMALL = (
-    "on at in by the of is it to and am pm a an um uhr der die das den am ist vom und le la les à de du des"
-    " el los las del y il lo di e o os as em às da do op het den på kl w o godz v ve saat в от h utc gmt cet"
-    " cest est edt pst pdt mez mesz published posted last page site this was now time"
-)
-SMALL_WORDS = frozenset(_SMALL.split())
+SMALL_WORDS = frozenset(" ".join(_LISTS["small words"]).split())
 UNITS_OF_TIME = r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?|mo|y|w)"
-RELATIVE_TIMES = (
-    rf"(?:about |over |almost |less than )?(?:\d+|an?|one|two|a few|several) ?(?:{UNITS_OF_TIME}|m)\.?"
-    rf"(?:,? (?:and )?\d+ ?(?:{UNITS_OF_TIME}|m)\.?)? ago",
-    r"\d+ ?(?:min(?:ute)?s?|hours?|days?|weeks?) (?:old|inactive|idle)",
-    r"just now|right now|moments? ago|seconds ago|a (?:moment|while) ago|yesterday",
-    r"gestern|ayer|ieri|ontem|gisteren|i ?går|eilen|wczoraj|včera|tegnap|dün|вчера|вчора|χθες|أمس|אתמול",
-    r"vor (?:\d+|einem|einer|wenigen|etwa \d+) (?:sek|min|std|stund|tag|woch|monat|jahr)\w*\.?|gerade eben",
-    r"il y a (?:environ )?(?:\d+|une?|quelques) \w+|à l'instant",
-    r"hace (?:\d+|una?|unos|unas) \w+|ahora mismo",
-    r"(?:\d+|una?|pochi|poche) \w+ fa|proprio ora",
-    r"há (?:cerca de )?(?:\d+|uma?|alguns|algumas) \w+|agora mesmo",
-    r"(?:\d+|een|enkele) \w+ geleden|zojuist",
-    r"för (?:\d+|en|ett|några) \w+ sedan|for (?:\d+|en|et|noen|få) \w+ siden|\d+ \w+ sitten",
-    r"\d+ \w+ temu|před \d+ \w+|\d+ \w+ ezelőtt|\d+ (?:perce|órája|napja)|acum \d+ \w+|\d+ \w+ önce",
-    r"\d+ \w+ назад|\d+ \w+ тому|πριν (?:από )?\d+ \w+|منذ \d+ \w+|לפני \d+ \w+|\d+ \w+ पहले|\d+ \w+ پیش",
-    r"\d+ \w+ trước|\d+ \w+ yang lalu|\d+ ?\w+ที่แล้ว",
-    r"\d+ ?(?:秒|分|時間|日|週間|[かヶカ]?月|年|分钟|分鐘|小时|小時|天|周|个月|個月)(?:間|以)?前",
-    r"刚刚|剛剛|たった今|昨日|昨天|어제",
-    r"\d+ ?(?:초|분|시간|일|주|개월|년) ?전|방금",
-)
-MONTHS = (
-    r"jan(?:uary|uar|vier|uari)?|feb(?:ruary|ruar|ruari)?|mar(?:ch|s)?|märz|maart|apr(?:il)?|may|mai|mei|maj|june?"
-    r"|juni|july?|juli|aug(?:ust|ustus)?|sep(?:t|tember|tembre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?"
-    r"|de[cz](?:ember|embre)?|janvier|févr(?:ier)?|avril|juin|juillet|août|décembre|ene(?:ro)?|febrero|marzo"
-    r"|abr(?:il)?|mayo|junio|julio|ago(?:sto)?|septiembre|octubre|noviembre|dic(?:iembre)?|gennaio|febbraio|aprile"
-    r"|maggio|giugno|luglio|settembre|ottobre|novembre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro"
-    r"|outubro|novembro|dezembro|januar[iy]?|februar[iy]?|augusti|oktober|stycznia|lutego|marca|kwietnia|maja|czerwca"
-    r"|lipca|sierpnia|września|października|listopada|grudnia|ledna|února|března|dubna|května|června|července|srpna"
-    r"|září|října|listopadu|prosince|ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|aralık|января"
-    r"|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря|tammikuuta|helmikuuta|maaliskuuta"
-    r"|huhtikuuta|toukokuuta|kesäkuuta|heinäkuuta|elokuuta|syyskuuta|lokakuuta|marraskuuta|joulukuuta"
-)
+RELATIVE_TIMES = tuple(age.replace("UNITS", UNITS_OF_TIME) for age in _LISTS["ages"])
+MONTHS = "|".join(_LISTS["months"])
 _MONTH_STARTS = (
     "jan ene gen", "feb fév fev", "mar mär maa", "apr avr abr", "may mai mei maj mag", "jun giu", "jul lug",
     "aug aoû ago", "sep set", "oct okt ott out", "nov", "dec dez déc dic",
 )  # fmt: skip
 MONTH_NUMBERS = {start: number for number, starts in enumerate(_MONTH_STARTS, 1) for start in starts.split()}
-WEEKDAYS = (
-    r"mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|montag|dienstag"
-    r"|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes"
-    r"|martes|miércoles|jueves|viernes|sábado|domingo|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|segunda"
-    r"|terça|quarta|quinta|sexta|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|måndag|tisdag|onsdag"
-    r"|torsdag|fredag|lördag|söndag|mandag|tirsdag|lørdag|søndag|poniedziałek|wtorek|środa|czwartek|piątek|sobota"
-    r"|niedziela|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|pazartesi|salı|çarşamba|perşembe|cuma"
-    r"|cumartesi|pazar"
-)
+WEEKDAYS = "|".join(_LISTS["weekdays"])
 PRICE = (
     r"[$€£¥₹₽₩₺₴₫฿]"
     r"|\b(?:usd|eur|gbp|chf|jpy|cny|inr|rub|pln|czk|sek|nok|dkk|kr|zł|kč|ft|lei|euros?|dollars?)\b|円|元|원|руб"

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import pairwise
 from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
+
+from evercrawl.core.document.word_lists import read_lists
 
 NEUTRAL, MAIN_PART, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE = range(6)
 LINKED_ASIDE, SURE_ASIDE, COMMENTS, CONTENTS, ASIDE_TAG = range(6, 11)
@@ -18,15 +19,7 @@ LINKED_ASIDE, SURE_ASIDE, COMMENTS, CONTENTS, ASIDE_TAG = range(6, 11)
 small, if links, for sure; comments and tables of contents, which are content where a page has nothing else; an aside
 element."""
 
-
-def _read_lists(name: str) -> dict[str, list[str]]:
-    """Return the lists of a file by their titles, which stand in brackets; its entries are on lines or between ";"."""
-    text = files("evercrawl.core.document").joinpath(name).read_text("utf-8")
-    kinds = (part.partition("]\n") for part in text.split("[")[1:])
-    return {kind: [one for one in map(str.strip, re.split("[;\n]", lines)) if one] for kind, _, lines in kinds}
-
-
-NAMES = {kind: frozenset(names) for kind, names in _read_lists("names.txt").items()}
+NAMES = {kind: frozenset(names) for kind, names in read_lists("evercrawl.core.document", "names.txt").items()}
 _BODY_PAIRS = {f"{text} {part}" for text in NAMES["texts"] for part in NAMES["parts of texts"]} | NAMES["bodies"]
 # `hidden`, but not `field-label-hidden`.
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
@@ -277,7 +270,9 @@ _COUNT_LINE = re.compile(
 )
 
 
-PHRASES = _read_lists("phrases.txt")  # Whole lines, with any punctuation at their ends, and starts of lines.
+PHRASES = read_lists(
+    "evercrawl.core.document", "phrases.txt"
+)  # Whole lines, with any punctuation at their ends, and starts of lines.
 _RIGHTS = tuple(PHRASES["rights"])
 _WHOLE_LINES = dict.fromkeys(PHRASES["lines"], DROP_LINE) | dict.fromkeys(PHRASES["sections"], DROP_SECTION)
 _LINE_START_ACTIONS = dict.fromkeys(PHRASES["line starts"], DROP_LINE) | dict.fromkeys(

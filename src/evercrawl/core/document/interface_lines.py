@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 
+from evercrawl.core.document.word_lists import read_lists
+
+_WORDS = {kind: "|".join(lines) for kind, lines in read_lists("evercrawl.core.document", "interface_words.txt").items()}
 MAX_INTERFACE_LINE_CHARS = 120  # Longer lines are always kept.
 
 # All repetitions are bounded, so that no text takes more than linear time.
@@ -18,43 +21,14 @@ _RANGE = re.compile(
     rf"(?: ?/ ?| (?:{_OF}) )(?P<all>{_NUMBER})(?: {_WORD})?\)?[.:]?",
     re.IGNORECASE,
 )
-_RESULTS = (
-    r"results?|hits?|treffer|ergebniss?e?|suchergebnisse|résultats?|resultados?|risultat[oi]|resultaten|resultat(?:er)?"
-    r"|träff(?:ar)?|tulosta|wynik(?:ów|i)?|výsledk(?:ů|y)|találat|rezultat(?:e|a)?|sonuç|результат(?:ов|а|ы)?|αποτελέσματα"
-    r"|نتائج|תוצאות|परिणाम|kết quả|hasil|ผลลัพธ์"
-)
+_RESULTS = _WORDS["results"]
 _RESULT_COUNT = re.compile(
     rf"(?:{_WORD} ){{0,2}}{_NUMBER} ?(?:(?:search |matching )?(?:{_RESULTS})\b|件|条结果|個結果|个结果|개의? ?결과)"
     rf"(?: {_WORD}){{0,4}}(?: ?[-–—,(:] ?(?:{_WORD} ){{1,2}}{_NUMBER}(?:{_TO}{_NUMBER})?\)?)?[.:]?",
     re.IGNORECASE,
 )
-_POSTS = r"(?:reviews?|comments?|ratings?|replies|responses|answers)"
-_NOTHING_YET = re.compile(
-    r"(?:(?:there (?:are|is) (?:currently )?|(?:this|the) [\w ]{1,30} (?:does not|doesn['’]t) have |it has )?"
-    rf"(?:no|any) (?:\w{{1,24}} )?{_POSTS}\b (?:yet|so far|available)\b"
-    r"|be the first (?:one |person )?to (?:review|comment|rate|write|reply|leave|answer|post|add|share)\b"
-    r"|(?:es gibt |es sind )?(?:noch|bisher|bislang|derzeit) keine? (?:bewertung|kommentar|rezension|antwort)"
-    r"|(?:sei|seien sie|schreibe|schreiben sie) (?:der|die|als) erste"
-    r"|(?:il n['’]y a )?(?:pas encore (?:de |d['’])|(?:encore )?aucun )(?:avis|commentaire|évaluation)"
-    r"|soyez le premier à"
-    r"|(?:todavía |aún )?no hay (?:comentarios|opiniones|valoraciones|reseñas|respuestas)|sé el primero en"
-    r"|(?:non ci sono (?:ancora )?|ancora ness?un[ao]? )(?:commenti?|recension[ei]|valutazion[ei])|sii il primo a"
-    r"|(?:ainda )?(?:não há|sem) (?:comentários|avaliações|respostas)|seja o primeiro a"
-    r"|(?:er zijn )?(?:nog )?geen (?:reviews|reacties|beoordelingen)|wees de eerste"
-    r"|(?:det finns )?(?:ännu )?inga (?:kommentarer|recensioner|omdömen)|bli först att"
-    r"|(?:der er |det er )?(?:endnu |ennå )?ingen (?:kommentarer|anmeldelser)|(?:vær|bli) den første"
-    r"|ei vielä (?:kommentteja|arvosteluja)|brak (?:komentarzy|opinii|recenzji)|bądź pierwsz"
-    r"|(?:zatím )?žádné (?:komentáře|recenze)|még nincs (?:hozzászólás|értékelés)|henüz (?:yorum|değerlendirme)"
-    r"|(?:пока )?(?:нет )?(?:отзывов|комментариев)(?: пока)? ?(?:нет)?\b|будьте первым|немає (?:відгуків|коментарів)"
-    r"|まだ(?:レビュー|コメント|口コミ)[はが]|(?:暂无|尚无|还没有|暫無|尚無)(?:评论|评价|評論|評價|留言)"
-    r"|아직 (?:리뷰|댓글|상품평))",
-    re.IGNORECASE,
-)
-_CART = (
-    r"(?:cart|basket|bag|wish ?list|warenkorb|merkzettel|panier|carrito|cesta|carrello|carrinho|winkelwagen|varukorg"
-    r"|kundvagn|indkøbskurv|handlekurv|ostoskori\w{0,6}|koszyk\w{0,6}|košík\w{0,6}|kosár\w{0,6}|coș\w{0,6}"
-    r"|sepet\w{0,6}|корзин\w{0,6}|кошик\w{0,6})"
-)
+_NOTHING_YET = re.compile(f"(?:{_WORDS['nothing yet']})", re.IGNORECASE)
+_CART = f"(?:{_WORDS['carts']})"
 _GOODS = (
     r"(?:items?|products?|articles?|artikel|produkte?|produits?|artículos?|productos?|prodott[oi]|articol[oi]|ite[mn]s?"
     r"|produtos?|producten|varor|varer|tuotetta|produkt\w{0,6}|termék|товар\w{0,6}|ürün)"

@@ -7,51 +7,20 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from evercrawl.core.document.word_lists import read_lists
 from evercrawl.core.http.content_coding import CACHED_VALUES, unknown_coding
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Headers, header
 
-_EXTENSIONS = {
-    "image": "apng avif bmp cr2 cur eps gif heic heif ico jfif jp2 jpe jpeg jpg jxl nef pbm pgm png pnm ppm"
-    " psd svg svgz tif tiff webp xbm xpm",
-    "style": "css less sass scss xsl xslt",
-    "script": "cjs js jsx mjs swf ts tsx wasm",
-    "font": "eot otf ttc ttf woff woff2",
-    "archive": "7z apk appimage arj bak bin bz2 cab cpio crx deb dll dmg ear exe gz img iso jar lha lz lz4"
-    " lzh lzma msi pkg pyc rar rpm sit sitx sql sqlite tar tbz tbz2 tgz txz war warc whl xpi xz zip zst zstd",
-    "media": "3g2 3gp aac aif aiff amr ape asf avi divx f4a f4v flac flv m2ts m3u m3u8 m4a m4b m4p m4v mid midi mka"
-    " mkv mov mp2 mp3 mp4 mpa mpe mpeg mpg mts oga ogg ogv opus ram rm rmvb vob wav weba webm wma wmv",
-    "document": "azw azw3 djv djvu doc docm docx dotx dwg dxf epub mobi odg odp ods odt pdf potx pps ppsx ppt"
-    " pptm pptx rtf vsd xls xlsb xlsm xlsx xlt xps",
-}
+_LISTS = read_lists("evercrawl.core.document", "file_types.txt")
+_EXTENSIONS = {kind: " ".join(lines) for kind, lines in _LISTS.items() if " " not in kind}
 FILE_TYPES = tuple(_EXTENSIONS)
 MAX_EXTENSION_CHARS = 8
 
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions.split()}
 
 
-MEDIA_TYPES: dict[str, tuple[str, ...]] = {
-    "image": ("image/*",),
-    "style": ("text/css", "text/xsl", "application/xslt+xml"),
-    "script": ("*/javascript", "*/x-javascript", "*/ecmascript", "application/wasm", "application/x-shockwave-flash"),
-    "font": ("font/*", "application/font-*", "application/x-font-*", "application/vnd.ms-fontobject"),
-    "archive": (
-        "application/zip", "application/x-zip", "application/gzip", "application/x-gzip", "application/*-compressed",
-        "application/x-tar", "application/x-gtar", "application/vnd.rar", "application/x-bzip*", "application/x-xz",
-        "application/zstd", "application/java-archive",
-        "application/vnd.debian.binary-package", "application/x-debian-package", "application/x-rpm",
-        "application/x-iso9660-image", "application/x-apple-diskimage", "application/x-ms*",
-        "application/vnd.android.package-archive", "application/vnd.microsoft.portable-executable",
-    ),
-    "media": ("audio/*", "video/*", "application/ogg", "application/vnd.apple.mpegurl", "application/x-mpegurl"),
-    "document": (
-        "application/pdf", "application/x-pdf", "application/msword", "application/rtf", "text/rtf",
-        "application/vnd.openxmlformats-officedocument.*", "application/vnd.oasis.opendocument.*",
-        "application/vnd.ms-excel*", "application/vnd.ms-powerpoint*", "application/vnd.ms-word*",
-        "application/epub+zip", "application/postscript",
-        "application/vnd.ms-xpsdocument", "application/x-mobipocket-ebook",
-    ),
-}  # fmt: skip
+MEDIA_TYPES: dict[str, tuple[str, ...]] = {kind: tuple(_LISTS[f"media types of {kind}"]) for kind in FILE_TYPES}
 """The media types of each type of file, as patterns; those of pages are in none of them."""
 
 

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from evercrawl.core.document.word_lists import read_lists
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.traps.url_choices import is_kind
 from evercrawl.core.traps.url_pattern import patterns_of
@@ -62,61 +63,9 @@ class SetRule(NamedTuple):
     why: str
 
 
-RULE_SETS: dict[str, tuple[SetRule, ...]] = {
-    "forums": (
-        SetRule(r"/(?:ucp|memberlist|posting|report|mcp)\.php\?", "phpBB: forms, members, moderation"),
-        SetRule(r"/viewtopic\.php\?.*\bview=(?:next|previous|print|unread)", "phpBB: other views of a topic"),
-        SetRule(r"/viewtopic\.php\?(?:.*&)?p=\d+", "phpBB: a topic repeated for each of its posts"),
-        SetRule(r"/(?:newreply|newthread|report|sendmessage|private|usercp|login)\.php\?", "vBulletin: forms"),
-        SetRule(r"/showthread\.php\?.*\b(?:goto|mode|pp)=", "vBulletin: other views of a thread"),
-        SetRule(r"/showpost\.php\?", "vBulletin: single posts of a thread"),
-        SetRule(r"/index\.php\?action=(?!forum\b)\w+", "Simple Machines: actions"),
-        SetRule(r"/index\.php\?topic=[\d.]+(?:msg\d+|;prev_next)", "Simple Machines: a topic repeated for its posts"),
-        SetRule(r"/t/[^/]+/\d+/\d+(?:\?|$)", "Discourse: a topic repeated for each of its posts"),
-    ),
-    "wikis": (
-        SetRule(
-            r"[?&]action=(?:edit|history|raw|info|submit|delete|watch|unwatch|purge|render|protect)\b",
-            "MediaWiki: forms and other views of a page",
-        ),
-        SetRule(r"[?&](?:oldid|diff|curid|printable|redlink|veaction|mobileaction)=", "MediaWiki: revisions"),
-        SetRule(r"[/=]Special:", "MediaWiki: generated lists"),
-        SetRule(r"[?&]do=(?:edit|revisions|diff|backlink|recent|login|media|index|export\w*)\b", "DokuWiki"),
-        SetRule(r"[?&](?:rev|rev2(?:\[\d\])?|idx)=", "DokuWiki: revisions and the tree of names"),
-        SetRule(r"/(?:edit|rdiff|attach|oops|manage|view)/.*\?(?:.*[;&])?(?:rev|t|cover)=", "TWiki and Foswiki"),
-    ),
-    "shops": (
-        SetRule(r"[?&](?:add-to-cart|add_to_wishlist|remove_item|undo_item)=", "WooCommerce: baskets"),
-        SetRule(r"[?&](?:orderby|filter_\w+|min_price|max_price|rating_filter|product_count)=", "WooCommerce"),
-        SetRule(r"/(?:cart|basket|checkout|wishlist|customer|catalogsearch|sendfriend)(?:/|$)", "baskets, accounts"),
-        SetRule(r"[?&](?:dir|order|mode|limit|product_list_\w+)=", "Magento: orders and layouts of a list"),
-        SetRule(r"/product_compare/", "Magento: comparisons"),
-        SetRule(r"[?&](?:sort_by|pf_\w+|variant|grid_list|view)=", "Shopify: orders, filters, variants"),
-        SetRule(r"[?&](?:osCsid|zenid|currency|sort)=", "osCommerce and Zen Cart"),
-    ),
-    "calendars": (
-        SetRule(r"[?&](?:tribe-bar-date|tribe_event_display|eventDisplay|ical|outlook-ical)=", "The Events Calendar"),
-        SetRule(r"/events?/(?:\d{4}-\d{2}(?:-\d{2})?|day|week|month|today)(?:/|$)", "days, weeks and months"),
-        SetRule(r"/calendar/(?:view\.php\?.*\btime=\d+|\d{4}/\d{1,2})", "Moodle and others: days and months"),
-        SetRule(r"[?&](?:ai1ec|mc_id|cid|month|yr|dy|ltype)=.*[?&]?(?:month|yr|dy)=", "All-in-One, My Calendar"),
-        SetRule(r"/(?:month|week|day|year)\.php\?", "WebCalendar: views"),
-    ),
-    "blogs": (
-        SetRule(r"[?&]replytocom=\d+", "WordPress: a page repeated for each of its comments"),
-        SetRule(r"[?&](?:share|like_comment|print|amp|noamp)=", "WordPress: sharing links and views"),
-        SetRule(r"/wp-(?:login|admin|json|comments-post|signup)\b", "WordPress: forms and machine interfaces"),
-        SetRule(r"/(?:feed|trackback)/?$", "WordPress: a feed for each page"),
-        SetRule(r"/search\?updated-(?:max|min)=", "Blogger: pages by date"),
-    ),
-    "code": (
-        SetRule(r"/(?:blame|raw|commits?|compare|network|stargazers|edit|find_file)/", "other views of a file"),
-        SetRule(r"/(?:blame|plain|patch|diff|snapshot|atom|stats)/?.*\?(?:.*[;&])?(?:id|h|follow)=", "cgit"),
-        SetRule(r"[?;&]a=(?:blob_plain|blobdiff|commitdiff|snapshot|search|history|rss|atom)\b", "gitweb"),
-        SetRule(r"[?&](?:pathrev|r1|r2|revision|annotate|sortby|sortdir|view)=", "ViewVC: revisions, orders"),
-    ),
-    "listings": (
-        SetRule(r"/\?(?:C=[NMSD](?:[;&]O=[AD])?|[NMSD]=[AD])$", "Apache: other orders of a directory listing"),
-    ),
+RULE_SETS = {
+    kind: tuple(SetRule(*rule.split("  ", 1)) for rule in rules)
+    for kind, rules in read_lists("evercrawl.core.traps", "rule_sets.txt", separators="\n").items()
 }
 
 
