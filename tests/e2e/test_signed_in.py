@@ -189,7 +189,7 @@ def test_a_site_is_crawled_through_a_proxy(command: Command, kind: str) -> None:
         command.crawl(f"{origin}/", *FLAGS, *resolve)
         assert len(_texts(command)) >= PAGES
         assert proxy.asked
-        host = "127.0.0.1" if kind == "socks5" else "site.test"
+        host = "site.test" if kind == "socks5h" else "127.0.0.1"
         assert all(f"{host}:{site.port}" in asked for asked in proxy.asked)
         forms = FORMS if kind == "http" else FORMS[:1]  # Exports know nothing about the kind of a proxy.
         _assert_no_leaks(command, ["basic-s3cret", PROXY_PASSWORD], forms)

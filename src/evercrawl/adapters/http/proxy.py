@@ -33,6 +33,7 @@ _SOCKS_ERRORS = {
 }
 _TARGET_ERRORS = frozenset((3, 4, 5, 6))  # The proxy works, but the site does not answer it.
 _GATEWAY_ERRORS = frozenset((502, 503, 504))
+_FORBIDDEN = frozenset((400, 403, 405, 501))  # What proxies answer that open no tunnel to addresses or plain HTTP.
 _LENGTHS = {1: 4, 4: 16}  # Bytes of an address by its type; names have a length of their own.
 
 
@@ -43,8 +44,9 @@ def no_proxy(_: SiteName) -> ProxyServer | None:
 
 def forward_lines(proxy: ProxyServer, site: SiteName) -> str | None:
     """Return the header lines for a proxy that forwards requests; None: it passes on what we send.
-    HTTP proxies forward plain HTTP, because many of them open tunnels for TLS only."""
-    return _login_line(proxy) if proxy.scheme == "http" and site.scheme == "http" else None
+    HTTP proxies that look names up forward plain HTTP, because many of them open tunnels for TLS only."""
+    is_forwarded = proxy.scheme == "http" and proxy.resolves and site.scheme == "http"
+    return _login_line(proxy) if is_forwarded else None
 
 
 def _login_line(proxy: ProxyServer) -> str:
@@ -53,15 +55,17 @@ def _login_line(proxy: ProxyServer) -> str:
     return f"Proxy-Authorization: Basic {b64encode(f'{proxy.user}:{proxy.password}'.encode()).decode()}\r\n"
 
 
-async def proxy_targets(proxy: ProxyServer, site: SiteName, resolver: Resolver) -> tuple[str, ...]:
+async def proxy_targets(
+    proxy: ProxyServer, site: SiteName, resolver: Resolver, *, proves_name: bool
+) -> tuple[str, ...]:
     """Return the addresses or the name to ask a proxy for; raise FetchFailed if they are not allowed.
-    SOCKS5 gets a checked address. HTTP proxies get the name, since they have rules about names; all of its addresses
-    were checked here, but the proxy looks it up once more."""
+    Proxies get a checked address, so that another answer of the name server leads nowhere. HTTP proxies have rules
+    about names, so they get the name if the site must prove with its certificate that it is the one asked for."""
     is_literal = parse_ip_literal(site.host) or localhost_addresses(site.host.removesuffix(".").lower())
     if proxy.resolves and not is_literal:
         return (site.host,)
     allowed = await resolver.addresses(site.host, site.port)
-    return allowed if proxy.scheme == "socks5" else (site.host,)
+    return (site.host,) if proxy.scheme == "http" and proves_name else allowed
 
 
 async def open_tunnel(proxy: ProxyServer, host: str, port: int, *, forwards: bool) -> socket.socket:
@@ -100,7 +104,8 @@ async def _connect(proxy: ProxyServer) -> socket.socket:
 
 async def _http_connect(tunnel: socket.socket, proxy: ProxyServer, host: str, port: int) -> None:
     loop = asyncio.get_running_loop()
-    head = f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n{_login_line(proxy)}\r\n"
+    target = f"[{host}]:{port}" if ":" in host and host[0] != "[" else f"{host}:{port}"
+    head = f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{_login_line(proxy)}\r\n"
     await loop.sock_sendall(tunnel, head.encode("latin-1"))
     reply = b""
     while b"\r\n\r\n" not in reply and len(reply) < MAX_REPLY_BYTES:
@@ -112,7 +117,8 @@ async def _http_connect(tunnel: socket.socket, proxy: ProxyServer, host: str, po
     if status == 407:
         raise FetchFailed(Fault.PROXY, f"the proxy {proxy} wants another user name or password (407)")
     fault = Fault.CONNECT if status in _GATEWAY_ERRORS else Fault.PROXY
-    raise FetchFailed(fault, f"the proxy {proxy} does not connect to {host} port {port} ({status or 'no HTTP'})")
+    hint = "; if it wants names, set proxy_resolves = true" if status in _FORBIDDEN and parse_ip_literal(host) else ""
+    raise FetchFailed(fault, f"the proxy {proxy} does not connect to {host} port {port} ({status or 'no HTTP'}){hint}")
 
 
 async def _socks_connect(tunnel: socket.socket, proxy: ProxyServer, host: str, port: int) -> None:
