@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +226,26 @@ def test_http_needs_the_token(collection: Collection) -> None:
     assert statuses == [401, 401]
     assert rebound == 421
     assert "15 euros" in answer.structured_content["markdown"]
+
+
+def test_slow_clients_are_disconnected_over_http(collection: Collection) -> None:
+    async def ask() -> tuple[bytes, int]:
+        started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        web = replace(collection.settings.web, header_timeout=timedelta(milliseconds=100))
+        tools, limits = AgentTools(collection), collection.settings.agents
+        address = HttpAddress("127.0.0.1", 0)
+        serving = asyncio.create_task(
+            serve_http(tools, limits, address, token="secret", on_start=started.set_result, web=web)
+        )
+        port = await started
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST /mcp HTTP/1.1\r\nX-Slow: ")
+        read = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        async with httpx.AsyncClient() as plain:
+            status = (await plain.post(f"http://127.0.0.1:{port}/mcp", json={})).status_code
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        return read, status
+
+    assert asyncio.run(ask()) == (b"", 401)

@@ -11,10 +11,12 @@ from functools import wraps
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from starlette.datastructures import Headers
+
 from evercrawl.collection.agent_tools import AgentTools
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model import __version__
-from evercrawl.model.settings import AgentSettings
+from evercrawl.model.settings import AgentSettings, WebSettings
 from evercrawl.web.access_control import RateLimit
 
 if TYPE_CHECKING:
@@ -110,10 +112,18 @@ async def serve_http(
     token: str,
     public_hosts: tuple[str, ...] = (),
     on_start: Callable[[int], None] = lambda _: None,
+    web: WebSettings | None = None,
 ) -> None:
-    """Answer clients at /mcp that send the token, until the process is stopped. `on_start` gets the port."""
+    """Answer clients at /mcp that send the token, until the process is stopped. `on_start` gets the port.
+    Slow and silent clients have the limits of `serve`."""
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
+
+    from evercrawl.web.doors import ConnectionGuard, GuardedProtocol
+    from evercrawl.web.serve import WebServer
+
+    class Server(WebServer):
+        capture_signals = uvicorn.Server.capture_signals  # No command handles them here.
 
     server = build_server(tools, limits)
     hosts = [f"{name}:*" for name in (address.host, "127.0.0.1", "localhost", "[::1]")]
@@ -130,10 +140,11 @@ async def serve_http(
         transport_security=security,
         host=address.host,
     )
-    config = uvicorn.Config(TokenCheck(application, token), log_level="warning", access_log=False)
+    check = TokenCheck(application, token)
+    config = uvicorn.Config(check, log_level="warning", access_log=False, http=GuardedProtocol, ws="none")
     with _listen(address) as opened:
         on_start(opened.getsockname()[1])
-        await uvicorn.Server(config).serve(sockets=[opened])
+        await Server(config, ConnectionGuard(web or WebSettings()), is_known=check.is_known).serve(sockets=[opened])
 
 
 def _listen(address: HttpAddress) -> socket.socket:
@@ -152,18 +163,18 @@ class TokenCheck:
         self._application = application
         self._expected = f"Bearer {token}".encode()
 
+    def is_known(self, _path: str, headers: Headers) -> bool:
+        """Return whether the headers have the token."""
+        return hmac.compare_digest(headers.get("authorization", "").encode("latin-1"), self._expected)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
-        if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
-                headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"www-authenticate", b"Bearer")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                await send(
-                    {"type": "http.response.body", "body": b"a valid token is needed: Authorization: Bearer TOKEN"}
-                )
-                return
+        if scope["type"] == "http" and not self.is_known("", Headers(scope=scope)):
+            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"www-authenticate", b"Bearer")]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": b"a valid token is needed: Authorization: Bearer TOKEN"})
+            return
         await self._application(scope, receive, send)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -23,6 +25,11 @@ from evercrawl.collection.runs import LIVE_FILE, live_run, past_runs
 from evercrawl.config import create_collection, read_settings
 from evercrawl.config.fields_file import RULES_FILE, load_rules
 from evercrawl.config.load import REMOVALS_FOLDER as REMOVALS
+from evercrawl.core.change.held_changes import unpack_held
+from evercrawl.core.focus.classifier import HEADER, TopicSketch
+from evercrawl.core.focus.focus import Focus
+from evercrawl.core.traps.trap_state import VERSION as TRAP_STATE_VERSION
+from evercrawl.core.traps.trap_state import trap_state_of
 from evercrawl.errors import EvercrawlError
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -120,3 +127,25 @@ def test_a_removal_that_was_interrupted_is_read(tmp_path: Path) -> None:
     (collection / REMOVALS).mkdir()
     (collection / REMOVALS / f"{'0' * 32}.json").write_text(removal())
     assert [one.state for one in finish_removals(collection, read_settings(collection).settings)] == ["done"]
+
+
+BOMB = zlib.compress(bytes(512 * 1024 * 1024), 9)  # In memory more than any state has.
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda stored: trap_state_of(bytes([TRAP_STATE_VERSION]) + stored),
+        Focus.from_bytes,
+        lambda stored: TopicSketch.from_bytes(HEADER + stored),
+    ],
+)
+def test_state_that_expands_is_refused(read: Callable[[bytes], object]) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match="too large"):
+        read(BOMB)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 * 1024
+
+
+def test_a_held_change_that_expands_is_ignored() -> None:
+    assert unpack_held(bytes(12) + BOMB) is None

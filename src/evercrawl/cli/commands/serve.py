@@ -294,7 +294,8 @@ def mcp_command(
             if token is None:
                 click.echo(f"Clients send: Authorization: Bearer {used}", err=True)
 
-        asyncio.run(serve_http(tools, limits, place, token=used, public_hosts=public_hosts, on_start=report))
+        web = collection.settings.web
+        asyncio.run(serve_http(tools, limits, place, token=used, public_hosts=public_hosts, on_start=report, web=web))
 
 
 def _parse_address(text: str) -> HttpAddress:

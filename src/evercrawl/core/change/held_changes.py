@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from struct import Struct
 from typing import Any, NamedTuple
-from zlib import compress, decompress
-from zlib import error as zlib_error
+from zlib import compress
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, HunkClass, classify_difference
@@ -21,6 +20,7 @@ from evercrawl.core.change.noise import text_shape, text_similarity
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange, is_statement, sentences
 from evercrawl.core.change.volatility import ChangeContext
+from evercrawl.core.document.compression import inflate
 from evercrawl.model.change import Change, Mute
 from evercrawl.model.page import Reschedule, SettledChange
 from evercrawl.model.time import to_us
@@ -134,11 +134,11 @@ def pack_held(held: HeldChange) -> bytes:
 def unpack_held(packed: bytes) -> HeldChange | None:
     """Read a held change; None if it cannot be read."""
     try:
-        stored = json.loads(decompress(packed[_HEAD.size :]).decode("utf-8", "surrogatepass"))
+        stored = json.loads(inflate(packed[_HEAD.size :]).decode("utf-8", "surrogatepass"))
         mark, visits, own_words, (hunks, moved, has_prose), *visit = stored
         found = SnapshotDiff([_hunk(row) for row in hunks], [Move(*move) for move in moved], has_prose)
         return HeldChange(mark, visits, own_words, found, *visit)
-    except (zlib_error, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 

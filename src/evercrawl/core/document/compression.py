@@ -4,6 +4,7 @@ most `MAX_CHAIN` frames, so any version is read within milliseconds."""
 
 from __future__ import annotations
 
+import zlib
 from codecs import utf_8_decode
 from collections.abc import Iterable, Sequence
 from math import ceil, log2
@@ -56,11 +57,24 @@ def decompress_start(frame: bytes, most_bytes: int) -> bytes:
         raise ValueError(f"a frame is damaged: {error}") from error
 
 
+def inflate(stored: bytes) -> bytes:
+    """Decompress the state of a site or of a crawl; raises ValueError if it is damaged or larger than any."""
+    stream = zlib.decompressobj()
+    try:
+        plain = stream.decompress(stored, MAX_STATE_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"stored state is damaged: {error}") from error
+    if not stream.eof:
+        raise ValueError("stored state is cut off or too large")
+    return plain
+
+
 FULL_EVERY = 32  # Versions 1, 33, 65 ... are stored in full.
 MAX_CHAIN = 2 * FULL_EVERY  # A text that needs more frames is damaged.
 CHEAP_DELTA_SHARE = 1 / 8  # A delta below this share of the plain text is kept without trying a full frame.
 MAX_DELTA_SHARE = 0.6  # A delta above this share of the full frame is not worth another link in the chain.
 MAX_TEXT_BYTES = 64 * 1024 * 1024  # A larger frame is damaged.
+MAX_STATE_BYTES = 64 * 1024 * 1024
 DELTA_LEVEL = 3
 FULL_LEVEL = 1  # Every page of a first crawl is stored in full: speed matters more than space.
 

@@ -15,6 +15,7 @@ from math import exp, log, sqrt
 from random import Random
 from typing import NamedTuple
 
+from evercrawl.core.document.compression import inflate
 from evercrawl.core.focus.page_features import Blocks, page_blocks, words_of
 from evercrawl.model.document import Document
 
@@ -292,12 +293,12 @@ class TopicSketch:
     def from_bytes(cls, stored: bytes) -> TopicSketch:
         """Read the stored form; raises ValueError for anything else."""
         try:
-            pages, background = json.loads(zlib.decompress(stored.removeprefix(HEADER)))
+            pages, background = json.loads(inflate(stored.removeprefix(HEADER)))
             found = [
                 SketchPage(url, {name: Counter(counts) for name, counts in blocks.items()}) for url, blocks in pages
             ]
             return cls(tuple(found), background)
-        except (zlib.error, KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, NamedTuple
 
+from evercrawl.core.document.compression import inflate
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.focus.classifier import (
     UNDECIDED,
@@ -96,14 +97,14 @@ class Focus:
     def from_bytes(cls, stored: bytes) -> Focus:
         """Read the stored form; raises ValueError for anything else."""
         try:
-            fields = json.loads(zlib.decompress(stored))
+            fields = json.loads(inflate(stored))
             if fields.pop("format") != FORMAT:
                 raise ValueError("the stored focus is of another format")
             levels = [
                 LinkLevel(Classifier(**row["links"]), LogisticModel(**row["signals"])) for row in fields["levels"]
             ]
             return cls(Classifier(**fields["pages"]), LogisticModel(**fields["location_model"]), tuple(levels))
-        except (zlib.error, KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
 
 

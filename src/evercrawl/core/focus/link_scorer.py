@@ -13,6 +13,7 @@ from heapq import nlargest
 from math import exp, inf, sqrt
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from evercrawl.core.document.compression import inflate
 from evercrawl.core.focus.classifier import probability
 from evercrawl.core.focus.focus import LEVELS, Focus, LinkLogits, TopicFolders, links_with_blocks
 from evercrawl.core.focus.page_features import Blocks, folder_of
@@ -210,13 +211,13 @@ class LinkValues(ABC, Generic[L]):
     def restore(self, stored: bytes) -> None:
         """Continue from `to_bytes`; raises ValueError for anything else."""
         try:
-            fields: dict[str, Any] = json.loads(zlib.decompress(stored))
+            fields: dict[str, Any] = json.loads(inflate(stored))
             if fields["format"] != FORMAT:
                 raise ValueError("the stored state of the focus is of another format")
             self.fetched = fields["fetched"]
             self.values.update(fields["values"])
             self._restore(fields)
-        except (zlib.error, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError("not a stored state of a focus") from error
 
     @abstractmethod

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from evercrawl.core.document.compression import inflate
 from evercrawl.core.traps.irrelevant_parts import PartEvidence, PartialUrl, UrlPartStats, learn_parts
 from evercrawl.core.traps.link_sketch import LinkSketch
 from evercrawl.core.traps.not_found import ProbeOutcome, Soft404Page, is_soft_404
@@ -329,7 +330,7 @@ def trap_state_of(blob: bytes) -> TrapState:
     """Read the stored form; a new state if it is empty or of another version."""
     if not blob or blob[0] != VERSION:
         return TrapState()
-    plain = zlib.decompress(blob[1:])
+    plain = inflate(blob[1:])
     (length,) = _LENGTH.unpack_from(plain)
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
