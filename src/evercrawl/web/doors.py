@@ -33,9 +33,7 @@ MIN_CONNECTIONS = 64
 RATE_BURST_S = 0.5  # Unused time of the rate of anonymous clients that can be used at once.
 TURN_TIMEOUT_S = 5.0  # How long a request of an anonymous client waits for its turn before it gets status 503.
 SMALL_BODY_BYTES = 64 * 1024  # Bodies of anonymous clients up to this size are always received.
-MAX_ANONYMOUS_BODY_BYTES = (
-    64 * 1024 * 1024
-)  # Bodies of all anonymous clients together beyond which longer ones are refused.
+MAX_ANONYMOUS_BODY_BYTES = 64 * 1024 * 1024  # Of all of them together, beyond which longer ones are refused.
 CONNECTION = "connection"  # Name of the connection in the state of a request.
 
 

@@ -136,9 +136,8 @@ class HttpFetcher:
 
     async def _request(self, request: Request, began: datetime, deadline: float) -> FetchResult:
         site = site_parts(site_of(request.url))
-        idle = (
-            self._pool.take(site) if request.form is None and request.post is None else None
-        )  # A POST is never repeated.
+        is_post = request.form is not None or request.post is not None  # It is never repeated.
+        idle = None if is_post else self._pool.take(site)
         if idle is not None:
             try:
                 return await self._exchange(request, idle, began, deadline)

@@ -21,16 +21,11 @@ ProxyOf = Callable[[SiteName], ProxyServer | None]
 
 MAX_REPLY_BYTES = 16 * 1024
 _SOCKS_VERSION, _NO_LOGIN, _PASSWORD_LOGIN = 5, 0, 2
-_SOCKS_ERRORS = {
-    1: "a general failure",
-    2: "its rules forbid it",
-    3: "the network is unreachable",
-    4: "the host is unreachable",
-    5: "the site refuses connections",
-    6: "the connection timed out",
-    7: "it cannot connect for others",
-    8: "it does not know this type of address",
-}
+_SOCKS_ERRORS = dict(enumerate((
+    "a general failure", "its rules forbid it", "the network is unreachable", "the host is unreachable",
+    "the site refuses connections", "the connection timed out", "it cannot connect for others",
+    "it does not know this type of address",
+), start=1))  # fmt: skip
 _TARGET_ERRORS = frozenset((3, 4, 5, 6))  # The proxy works, but the site does not answer it.
 _GATEWAY_ERRORS = frozenset((502, 503, 504))
 _FORBIDDEN = frozenset((400, 403, 405, 501))  # What proxies answer that open no tunnel to addresses or plain HTTP.
