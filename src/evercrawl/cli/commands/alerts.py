@@ -230,7 +230,7 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> None:
 
 def _show_alert(status: AlertStatus) -> None:
     alert, counts = status.alert, status.counts
-    way, address = alert.destination.channel.value, safe_line(alert.destination.address)
+    way, address = alert.destination.channel.value, safe_line(status.fields()["address"])
     paused = ", paused" if status.is_paused else ""
     click.echo(f"{alert.name}  {alert.frequency.value} by {way} {address}{paused}")
     click.echo(f"  {_subject_text(status)}")

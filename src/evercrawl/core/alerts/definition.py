@@ -137,7 +137,9 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
         "sentiment_shift": subject.sentiment_shift,
         "field": subject.field,
         "channel": target.channel.value,
-        "address": target.address,
+        "address": target.address
+        if with_secret or target.channel is not Channel.APPRISE
+        else redact_address(target.address),
         "frequency": alert.frequency.value,
         "daily_at": alert.daily_at.strftime("%H:%M"),
         "quiet_hours": list(alert.quiet_hours),

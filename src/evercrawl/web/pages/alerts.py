@@ -295,8 +295,6 @@ def _fields(status: AlertStatus) -> dict[str, Any]:
     fields = status.fields() | {"problem": None if status.problem is None else status.problem.detail}
     if status.alert.destination.channel is Channel.ATOM:
         fields["address"] = Path(fields["address"]).name  # without the path on this machine
-    if status.alert.destination.channel is Channel.APPRISE:
-        fields["address"] = redact_address(fields["address"])
     return fields
 
 

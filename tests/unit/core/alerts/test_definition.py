@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.alerts.definition import HOSTED_SERVICES, apprise_problem, apprise_service, redact_address
+from evercrawl.core.alerts.definition import (
+    HOSTED_SERVICES,
+    alert_fields,
+    apprise_problem,
+    apprise_service,
+    redact_address,
+)
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
 
 @pytest.mark.parametrize("address", ["tgram://1:x/2", "Slack://a/b/c", " discord://1/2"])
@@ -64,3 +71,8 @@ def test_no_service_has_a_host_or_a_file_in_its_address() -> None:
         assert not {name for name in names if name in ("host", "hostname", "port") or "file" in name}, scheme
         assert all("{host}" not in template for template in known[scheme]["templates"]), scheme
     assert {"tgram", "slack", "discord"} <= set(known)
+
+
+def test_a_listed_alert_shows_no_password_of_apprise() -> None:
+    alert = Alert("a", AlertFilter(), Destination(Channel.APPRISE, "json://user:s3cret@host.example/x", None))
+    assert alert_fields(alert, with_secret=False)["address"] == "json://…"
