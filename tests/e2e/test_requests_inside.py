@@ -210,7 +210,8 @@ def test_no_feature_reaches_an_address_inside(feature: str, collection: Path) ->
             try_sending(FEATURES[feature], settings_for(), f"http://{host}:{port}/x", collection)
         assert seen == []
         open_door = replace(settings_for(), http=replace(settings_for().http, allow_private=True))
-        try_sending(FEATURES[feature], open_door, f"http://127.0.0.1:{port}/x", collection)
+        create_collection(collection.with_name("open.evercrawl"))
+        try_sending(FEATURES[feature], open_door, f"http://127.0.0.1:{port}/x", collection.with_name("open.evercrawl"))
         assert seen, "the server would have seen it"
 
 

@@ -258,8 +258,7 @@ class Connector:
         if proxy is None:
             addresses = await self._resolver.addresses(site.host, site.port)
         else:
-            is_proven = site.scheme == "https" and self._http.verify_tls
-            addresses = await proxy_targets(proxy, site, self._resolver, proves_name=is_proven)
+            addresses = await proxy_targets(proxy, site, self._resolver, verify_tls=self._http.verify_tls)
         addresses = addresses[:MAX_ADDRESSES_TRIED]
         loop = asyncio.get_running_loop()
         end = min(loop.time() + self._limit, deadline)

@@ -40,8 +40,7 @@ def no_proxy(_: SiteName) -> ProxyServer | None:
 def forward_lines(proxy: ProxyServer, site: SiteName) -> str | None:
     """Return the header lines for a proxy that forwards requests; None: it passes on what we send.
     HTTP proxies that look names up forward plain HTTP, because many of them open tunnels for TLS only."""
-    is_forwarded = proxy.scheme == "http" and proxy.resolves and site.scheme == "http"
-    return _login_line(proxy) if is_forwarded else None
+    return _login_line(proxy) if proxy.scheme == site.scheme == "http" and proxy.resolves else None
 
 
 def _login_line(proxy: ProxyServer) -> str:
@@ -50,9 +49,7 @@ def _login_line(proxy: ProxyServer) -> str:
     return f"Proxy-Authorization: Basic {b64encode(f'{proxy.user}:{proxy.password}'.encode()).decode()}\r\n"
 
 
-async def proxy_targets(
-    proxy: ProxyServer, site: SiteName, resolver: Resolver, *, proves_name: bool
-) -> tuple[str, ...]:
+async def proxy_targets(proxy: ProxyServer, site: SiteName, resolver: Resolver, *, verify_tls: bool) -> tuple[str, ...]:
     """Return the addresses or the name to ask a proxy for; raise FetchFailed if they are not allowed.
     Proxies get a checked address, so that another answer of the name server leads nowhere. HTTP proxies have rules
     about names, so they get the name if the site must prove with its certificate that it is the one asked for."""
@@ -60,7 +57,7 @@ async def proxy_targets(
     if proxy.resolves and not is_literal:
         return (site.host,)
     allowed = await resolver.addresses(site.host, site.port)
-    return (site.host,) if proxy.scheme == "http" and proves_name else allowed
+    return (site.host,) if proxy.scheme == "http" and site.scheme == "https" and verify_tls else allowed
 
 
 async def open_tunnel(proxy: ProxyServer, host: str, port: int, *, forwards: bool) -> socket.socket:

@@ -127,6 +127,7 @@ def _field_problem(alert: Alert) -> str | None:
 def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
     """Return the alert as JSON fields."""
     subject, target = alert.filter, alert.destination
+    is_hidden = target.channel is Channel.APPRISE and not with_secret
     fields: dict[str, Any] = {
         "name": alert.name,
         "pages": list(subject.pages),
@@ -137,9 +138,7 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
         "sentiment_shift": subject.sentiment_shift,
         "field": subject.field,
         "channel": target.channel.value,
-        "address": target.address
-        if with_secret or target.channel is not Channel.APPRISE
-        else redact_address(target.address),
+        "address": redact_address(target.address) if is_hidden else target.address,
         "frequency": alert.frequency.value,
         "daily_at": alert.daily_at.strftime("%H:%M"),
         "quiet_hours": list(alert.quiet_hours),
