@@ -8,6 +8,7 @@ import hmac
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from html import escape
+from importlib.resources import files
 from shlex import quote as quote_argument
 from typing import NamedTuple
 
@@ -106,21 +107,8 @@ def mute_patterns_of(edits: tuple[Edit, ...]) -> list[str]:
     return list(dict.fromkeys(found))[:MAX_MUTE_PATTERNS]
 
 
-_FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
-_STYLES = {
-    "page": f"margin:0;padding:0;background-color:#f4f5f7;color:#1f2328;{_FONT};font-size:16px;line-height:1.5",
-    "card": "background-color:#ffffff;border:1px solid #d8dee4;border-radius:8px;padding:16px 20px",
-    "head": "margin:0 0 16px;font-size:20px;line-height:1.3;font-weight:600;overflow-wrap:anywhere",
-    "name": "margin:0;font-size:17px;line-height:1.35;font-weight:600;overflow-wrap:anywhere",
-    "dim": "margin:0;font-size:13px;color:#57606a;overflow-wrap:anywhere",
-    "edit": "margin:12px 0;padding:2px 12px;border-left:3px solid #d0d7de;overflow-wrap:anywhere;text-align:start",
-    "del": "background-color:#ffebe9;color:#82071e;text-decoration:line-through",
-    "gone": "background-color:#ffebe9;color:#82071e",
-    "ins": "background-color:#dafbe1;color:#044f1e;text-decoration:none;font-weight:600",
-    "new": "background-color:#dafbe1;color:#044f1e;text-decoration:none",
-    "a": "color:#0550ae",
-    "code": "background-color:#eff1f3;color:#1f2328;font:12px Consolas,Menlo,monospace;padding:1px 3px",
-}
+_STYLE_LINES = files("evercrawl.core.alerts").joinpath("message_styles.txt").read_text("utf-8").splitlines()
+_STYLES = dict(line.split(" ", 1) for line in _STYLE_LINES)
 _DARK = (
     ".page{background-color:#0d1117!important;color:#e6edf3!important}"
     ".card{background-color:#161b22!important;border-color:#30363d!important}"

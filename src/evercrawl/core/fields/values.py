@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from importlib.resources import files
 from typing import NamedTuple
 
 from evercrawl.core.fields.dates import dates_in, first_date
@@ -18,19 +19,8 @@ _NUMBER = re.compile(
     r"(?P<minus>-)?(?P<digits>\d{1,40}(?:[ .,']\d{1,20}){0,12})"
     rf"\s?(?P<after>%|‰|°(?:\s?[CF])?|[{_SYMBOLS}]|[^\W\d_]\.[^\W\d_]\.?|[^\W\d_]{{1,12}}(?:/[^\W\d_]{{1,6}})?)?"
 )
-_CURRENCIES = {
-    "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₩": "KRW", "₺": "TRY", "₴": "UAH",
-    "₫": "VND", "฿": "THB", "₪": "ILS", "₱": "PHP", "₦": "NGN", "₡": "CRC", "₲": "PYG", "৳": "BDT", "₸": "KZT",
-    "₼": "AZN", "₾": "GEL", "֏": "AMD", "₮": "MNT", "₵": "GHS", "៛": "KHR", "﷼": "IRR",
-    "us$": "USD", "a$": "AUD", "au$": "AUD", "ca$": "CAD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD", "mx$": "MXN",
-    "nt$": "TWD", "c$": "CAD", "r$": "BRL", "rs": "INR", "euro": "EUR", "euros": "EUR", "fr": "CHF", "zł": "PLN",
-    "zl": "PLN", "kč": "CZK", "ft": "HUF", "rmb": "CNY", "lei": "RON", "円": "JPY", "元": "CNY", "원": "KRW",
-    "rp": "IDR", "rm": "MYR", "ksh": "KES", "лв": "BGN", "руб": "RUB", "грн": "UAH", "ден": "MKD", "дин": "RSD",
-    "din": "RSD", "tl": "TRY", "тг": "KZT", "lekë": "ALL", "soʻm": "UZS", "đ": "VND", "บาท": "THB", "تومان": "IRT",
-    "ریال": "IRR", "ريال": "SAR", "ر.س": "SAR", "د.إ": "AED", "درهم": "AED", "ج.م": "EGP", "جنيه": "EGP",
-    "د.ك": "KWD", "د.م": "MAD", "د.ج": "DZD", "د.ت": "TND", "د.أ": "JOD", "ر.ق": "QAR", "ر.ع": "OMR", "د.ب": "BHD",
-    "ل.ل": "LBP",
-}  # fmt: skip
+_SIGNS = files("evercrawl.core.fields").joinpath("currencies.txt").read_text("utf-8").splitlines()
+_CURRENCIES = {sign: code for code, *signs in map(str.split, _SIGNS) for sign in signs}
 _CURRENCY_CODES = frozenset(re.findall("...", (
     "AEDAMDARSAUDAZNBDTBGNBHDBRLBYNCADCHFCLPCNYCOPCZKDKKDZDEGPEURGBPGELGHSHKDHUFIDRILSINRIRRISKJODJPYKESKRWKWDKZT"
     "LKRMADMDLMKDMXNMYRNGNNOKNZDOMRPENPHPPKRPLNQARRONRSDRUBSARSEKSGDTHBTNDTRYTWDUAHUSDUYUUZSVNDZAR"
