@@ -145,7 +145,7 @@ def _look_at_all(page: Page, served: Served) -> None:
     expect(page.locator(".hits mark").first).to_be_visible()
     _check(page)
     page.locator(".hits h2 a").first.press("Enter")
-    expect(page.frame_locator("iframe.replay").get_by_text("the ferry sails at noon")).to_be_visible()
+    expect(page.frame_locator("iframe.replay").get_by_text("the ferry sails at noon")).to_be_visible(timeout=WAIT_MS)
 
 
 def _remove(page: Page, served: Served, folder: Path) -> None:
