@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from evercrawl.adapters.http.signed_in import SessionState
 from evercrawl.adapters.system import read_private_file
 from evercrawl.config.edit import replace_file
-from evercrawl.config.load import CREDENTIALS_VARIABLES, suggestion, user_file
+from evercrawl.config.load import CREDENTIALS_VARIABLES, LONG_KEY, MAX_KEY_PARTS, suggestion, user_file
 from evercrawl.config.trust import collection_id, replace_private, state_folder
 from evercrawl.core.sign_in.cookies import cookie_fields, cookie_of_fields, host_of, is_valid_pair
 from evercrawl.core.url import canonical, join, path_of, site_of
@@ -72,6 +72,8 @@ def read_credentials(
 
 
 def _parse(text: str, place: str, env: Mapping[str, str]) -> dict[str, SiteCredentials]:
+    if LONG_KEY.search(text):
+        raise ConfigError(f"{place} has a key of more than {MAX_KEY_PARTS} parts")
     try:
         tables = tomllib.loads(text)
     except RecursionError:

@@ -36,7 +36,7 @@ FOLDER_ENDING = ".evercrawl"
 _MAX_NAME_CHARS = 100
 MAX_KEY_PARTS = 300  # tomllib takes quadratic time for a key like a.a.a.
 _KEY_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"(?<![\w.\"'\\-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
+LONG_KEY = re.compile(rf"(?<![\w.\"'\\-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
 
 
 def removals_folder(collection: Path) -> Path:
@@ -217,7 +217,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Return the tables of a TOML file; empty if the file does not exist."""
     try:
         text = path.read_text(encoding="utf-8")
-        if _LONG_KEY.search(text):
+        if LONG_KEY.search(text):
             raise ConfigError(f"{path} has a key of more than {MAX_KEY_PARTS} parts")
         return tomllib.loads(text)
     except FileNotFoundError:

@@ -135,3 +135,8 @@ def test_writing_a_site_keeps_the_others_and_their_comments(tmp_path: Path) -> N
 def test_a_deeply_nested_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nested too deeply"):
         read_credentials(None, is_trusted=False, env={"EVERCRAWL_CREDENTIALS": "a = " + "[" * 50_000})
+
+
+def test_a_key_with_thousands_of_parts_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="a key of more than 300 parts"):
+        read_credentials(None, is_trusted=False, env={"EVERCRAWL_CREDENTIALS": "a" + ".a" * 60_000 + " = 1"})
