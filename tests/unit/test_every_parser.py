@@ -92,7 +92,7 @@ web/pages/administration:parse_list
 """
 """What only the operator types, or writes into settings of a trusted collection."""
 OWN = """
-adapters/sql/database:parse_statements adapters/sql/database:read_statements
+adapters/sql/database:parse_statements adapters/sql/database:read_statements core/document/word_lists:read_lists
 """
 """What only this program writes."""
 LOOK_UP = """
