@@ -240,7 +240,9 @@ def test_retry_after_is_respected(row: dict[str, Any], crawled: Crawled) -> None
         return  # The pause ended while the crawl was still running.
     for each in (crawled.found[row["name"]], crawled.paused[row["name"]]):
         assert each.outcome is Outcome.DEFERRED
-        assert each.due is not None, "the URL is kept"
+        assert each.known
+        if each.due is None:  # A page that waits in the queue has no date of its own.
+            continue
         assert each.due >= crawled.epoch + timedelta(seconds=answers[0].ended + least) - CLOCK_STEP
 
 
